@@ -64,12 +64,11 @@ struct label {
 inline constexpr tag_range operation_tags{0, 0x1fffffff};
 /// For the barrier of MPI_Finalize.
 inline constexpr int farewell_tag = 0x20000000;
-/// One-sided communication: requests of origins, MPI_Win_post, MPI_Win_complete.
+/// One-sided communication: requests of origins, MPI_Win_post.
 inline constexpr int window_request_tag = 0x20000001;
 inline constexpr int window_post_tag = 0x20000002;
-inline constexpr int window_complete_tag = 0x20000003;
 /// What a rank has recorded of its calls (HEADWAY_REPORT): its length, then the bytes.
-inline constexpr int report_tag = 0x20000004;
+inline constexpr int report_tag = 0x20000003;
 /// What a target answers, and the bytes of large puts: under tags that their origin has chosen.
 inline constexpr tag_range window_answer_tags{0x21000000, 0x2fffffff};
 inline constexpr tag_range window_data_tags{0x30000000, 0x3effffff};
@@ -85,7 +84,7 @@ inline constexpr tag_range partition_setup_tags{INT32_MIN, INT32_MIN + program_t
 inline constexpr tag_range partition_tags{partition_setup_tags.last + 1, -2};
 
 static_assert(operation_tags.last < farewell_tag && farewell_tag < window_request_tag &&
-              window_complete_tag < report_tag && report_tag < window_answer_tags.first &&
+              window_post_tag < report_tag && report_tag < window_answer_tags.first &&
               window_answer_tags.last < window_data_tags.first &&
               window_data_tags.last < agreement_tags.first &&
               agreement_tags.last < group_agreement_tags.first);

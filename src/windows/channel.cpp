@@ -24,6 +24,36 @@ channel::channel(messages::exchange& exchange, messages::context& context, int t
   HEADWAY_DEBUG_ASSERT(0 <= target && target < context.members->size());
 }
 
+void channel::begin(std::size_t bytes) {
+  while (true) {
+    lock.lock();
+    if (deferred_ && bytes > message_bytes_max_ - collected_.size() - sizeof(request_head))
+      request_lock();
+    if (shows_grant_ && shows_grant_->done.test()) shows_grant_.reset();
+    if (!shows_grant_) return;
+    const auto granted = shows_grant_;
+    lock.unlock();
+    exchange_.engine().wait(granted->done);
+  }
+}
+
+bool channel::defer_lock(lock_type how) {
+  HEADWAY_DEBUG_ASSERT(!deferred_);
+  if (!collected_.empty()) return false;
+  static_cast<void>(append({.what = action::lock_rest, .lock = how}, {}));
+  deferred_ = how;
+  return true;
+}
+
+void channel::request_lock() {
+  const request_head head{.what = action::lock, .lock = *std::exchange(deferred_, std::nullopt)};
+  std::vector<std::byte> behind(collected_.begin() + sizeof(request_head), collected_.end());
+  collected_.clear();
+  synchronise(head);
+  shows_grant_ = pending_.back();
+  collected_.insert(collected_.end(), behind.begin(), behind.end());
+}
+
 std::byte* channel::append(request_head head, std::span<const element_run> runs) {
   head.runs = static_cast<std::uint32_t>(runs.size());
   const auto bytes = sizeof head + runs.size_bytes() + padded(head.payload_bytes);
@@ -36,11 +66,19 @@ std::byte* channel::append(request_head head, std::span<const element_run> runs)
   if (!runs.empty())
     std::memcpy(collected_.data() + at + sizeof head, runs.data(), runs.size_bytes());
   dirty_ |= head.what <= action::put_message || head.what == action::accumulate;
-  unanswered_ |= head.what == action::released || head.what == action::look;
+  unanswered_ |=
+      head.what == action::released || head.what == action::look || head.what == action::complete;
   return collected_.data() + at + sizeof head + runs.size_bytes();
 }
 
+void channel::send(const pending_ptr& answered) {
+  if (deferred_) shows_grant_ = answered;
+  deferred_.reset();
+  send();
+}
+
 void channel::send() {
+  HEADWAY_DEBUG_ASSERT(!deferred_);  // see `begin`
   if (collected_.empty()) return;
   struct message final : pending_operation {
     std::vector<std::byte> bytes;
@@ -102,7 +140,8 @@ void channel::synchronise(request_head head) {
   head.tag = expect_answer(piece, std::as_writable_bytes(std::span(&made->answer, 1)));
   made->start();
   static_cast<void>(append(head, {}));
-  send();
+  if (head.what == action::unlock) deferred_.reset();  // nothing else of this epoch follows
+  send(made);
   keep(std::move(made));
   if (head.what == action::lock) return;  // large puts need not have arrived when it is granted
   dirty_ = unanswered_ = large_ = false;

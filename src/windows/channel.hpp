@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -19,14 +20,27 @@ namespace headway::windows {
 /// The requests of this process to one target, in their order.
 ///
 /// Requests that need no answer are collected, and leave together: before one that needs an answer,
-/// with a synchronisation, or when a message is full.
+/// with a synchronisation, or when a message is full. The lock of the target may be collected, too
+/// (`defer_lock`): it then leaves with the requests behind it, which the target serves once the
+/// lock is granted, and nothing else leaves before one of these has been answered.
 /// Threads:  any of the program's; `lock` is held around what begins an operation.
-/// Progress: `await` waits.
+/// Progress: `await` waits, and `begin` while a deferred lock has been requested and not granted.
 class channel {
  public:
   channel(messages::exchange& exchange, messages::context& context, int target) noexcept;
 
   base::mutex lock;
+
+  /// Takes `lock` for an operation or a synchronisation whose requests have so many bytes, heads
+  /// and padding included.
+  void begin(std::size_t bytes) HEADWAY_ACQUIRE(lock);
+  static constexpr std::size_t any_bytes = SIZE_MAX;  ///< for `begin`: more than one message
+  [[nodiscard]] static constexpr std::size_t request_bytes(std::size_t runs,
+                                                           std::size_t payload) noexcept {
+    return sizeof(request_head) + runs * sizeof(element_run) + padded(payload);
+  }
+  /// The lock is requested with the first requests that leave. False: some are collected already.
+  [[nodiscard]] bool defer_lock(lock_type how) HEADWAY_REQUIRES(lock);
 
   /// Room for the runs and the payload of one request.
   [[nodiscard]] std::size_t room() const noexcept {
@@ -37,6 +51,8 @@ class channel {
       HEADWAY_REQUIRES(lock);
   /// Sends what was collected.
   void send() HEADWAY_REQUIRES(lock);
+  /// The same where a request in it is answered, which ends `answered`.
+  void send(const pending_ptr& answered) HEADWAY_REQUIRES(lock);
   /// Keeps an operation until it has ended.
   void keep(pending_ptr operation) HEADWAY_REQUIRES(lock);
   /// The same for one whose bytes travel as a message of their own: see `has_large`.
@@ -71,6 +87,8 @@ class channel {
 
  private:
   void drop_ended() HEADWAY_REQUIRES(lock);
+  /// Requests the deferred lock alone, before what is collected.
+  void request_lock() HEADWAY_REQUIRES(lock);
 
   messages::exchange& exchange_;
   messages::context& context_;
@@ -81,6 +99,10 @@ class channel {
   std::vector<std::byte> collected_ HEADWAY_GUARDED_BY(lock);
   pending_list pending_ HEADWAY_GUARDED_BY(lock);
   status worst_ HEADWAY_GUARDED_BY(lock) = status::ok;
+  // Its request is the first of those that are collected.
+  std::optional<lock_type> deferred_ HEADWAY_GUARDED_BY(lock);
+  // Ends after the deferred lock was granted.
+  pending_ptr shows_grant_ HEADWAY_GUARDED_BY(lock);
   bool dirty_ HEADWAY_GUARDED_BY(lock) = false;
   bool unanswered_ HEADWAY_GUARDED_BY(lock) = false;
   bool large_ HEADWAY_GUARDED_BY(lock) = false;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/assert.hpp"
 #include "base/backoff.hpp"
@@ -17,10 +19,7 @@ struct target::answer : base::list_hook<> {
     by.unsent_.fetch_add(1, std::memory_order_relaxed);  // counted before it is sent
     wire.owner = this;
     wire.finish = [](messages::request& r) noexcept {
-      auto* const self = static_cast<answer*>(r.owner);
-      target& whose = self->of;
-      delete self;
-      whose.unsent_.fetch_sub(1, std::memory_order_release);  // (A)
+      end(*static_cast<answer*>(r.owner));
       return false;
     };
   }
@@ -28,8 +27,9 @@ struct target::answer : base::list_hook<> {
   target& of;
   const int source;
   const int tag;
-  lock_type lock = lock_type::shared;  // that it grants
-  status how = status::ok;             // what it says, of a flush
+  lock_type lock = lock_type::shared;            // that it grants
+  std::optional<std::vector<std::byte>> behind;  // requests that are served then; it is not sent
+  status how = status::ok;                       // what it says, of a flush
   std::unique_ptr<std::byte[]> bytes;
   messages::request wire;
 };
@@ -65,6 +65,7 @@ target::target(messages::exchange& exchange, messages::context& context, exposed
       served_(served),
       message_(std::make_unique<std::byte[]>(request_bytes_max)),
       granted_(static_cast<std::size_t>(context.members->size())),
+      ends_(exchange.engine(), static_cast<std::size_t>(context.members->size())),
       origins_(static_cast<std::size_t>(context.members->size())) {
   incoming_.owner = this;
   incoming_.finish = &target::on_request;
@@ -96,10 +97,13 @@ void target::stop() noexcept {
 }
 
 void target::drop(base::intrusive_list<answer>& never_sent) noexcept {
-  while (auto* const each = never_sent.pop_front()) {
-    delete each;
-    unsent_.fetch_sub(1, std::memory_order_relaxed);  // (A) waits in this same thread
-  }
+  while (auto* const each = never_sent.pop_front()) end(*each);
+}
+
+void target::end(answer& over) noexcept {
+  target& whose = over.of;
+  delete &over;
+  whose.unsent_.fetch_sub(1, std::memory_order_release);  // (A)
 }
 
 // A request may arrive inside the call that posts its receive; it is then served by the loop that
@@ -114,6 +118,7 @@ bool target::on_request(messages::request& r) noexcept {
     const bool broke_off =
         arrived.how == messages::outcome::peer_lost && arrived.source != messages::any_source;
     if (!came && !broke_off) {
+      self.ends_.lose();
       self.stopped_.store(true, std::memory_order_release);  // (S); `self` may be gone
       return false;
     }
@@ -132,6 +137,10 @@ void target::serve(int source, std::span<const std::byte> message) noexcept {
     if (!elements) {
       return base::log(base::severity::error,
                        "rank {} of a window sent a request that makes no sense", source);
+    }
+    if (request->head.what == action::lock_rest) {
+      if (!lock_now(source, request->head.lock, message)) return;
+      continue;
     }
     serve(source, *request, *elements);
   }
@@ -164,6 +173,10 @@ void target::serve(int source, const request_view& request, std::int64_t element
     case action::look:  // this thread is awake, and stays so
       if (slots_ != nullptr) slots_->expect();
       return;
+    case action::complete:
+      return end_accesses(source);
+    case action::lock_rest:  // needs the rest of its message
+      return;
   }
 }
 
@@ -189,6 +202,8 @@ void target::count(const request_view& request, std::int64_t elements) noexcept 
     case action::unlock:
     case action::released:
     case action::look:
+    case action::lock_rest:
+    case action::complete:
       return;
   }
   const auto size = datatypes::layout::of(request.head.kind).size();
@@ -329,11 +344,13 @@ void target::flush(int source, const request_view& request) noexcept {
 
 void target::end_large_put(int source, status how) noexcept {
   base::intrusive_list<answer> over;
+  std::uint32_t ends = 0;
   {
     const base::lock_guard held(lock_);
     origin& o = origins_[static_cast<std::size_t>(source)];
     o.worst = std::max(o.worst, how);
     if (--o.large_puts != 0) return;
+    ends = std::exchange(o.ends, 0);
     for (answer* each = waiting_flushes_.front(); each != nullptr;) {
       answer* const next = waiting_flushes_.after(*each);
       if (each->source == source) {
@@ -343,14 +360,41 @@ void target::end_large_put(int source, status how) noexcept {
       each = next;
     }
   }
+  for (; ends != 0; --ends) ends_.came(source);
   while (answer* const each = over.pop_front()) send(*each);
 }
 
+void target::end_accesses(int source) noexcept {
+  {
+    const base::lock_guard held(lock_);
+    origin& o = origins_[static_cast<std::size_t>(source)];
+    if (o.large_puts != 0) {
+      ++o.ends;
+      return;
+    }
+  }
+  ends_.came(source);
+}
+
 void target::lock(int source, const request_view& request) noexcept {
-  auto* const made = new answer(*this, source, request.head.tag);
-  made->lock = request.head.lock;
+  queue_for_lock(*new answer(*this, source, request.head.tag), request.head.lock);
+}
+
+bool target::lock_now(int source, lock_type how, std::span<const std::byte> rest) noexcept {
+  if (lock_queue_.empty() && line_.lock.grant(how)) {
+    ++granted_[static_cast<std::size_t>(source)].of(how);
+    return true;
+  }
+  auto* const made = new answer(*this, source, 0);
+  made->behind.emplace(rest.begin(), rest.end());
+  queue_for_lock(*made, how);
+  return false;
+}
+
+void target::queue_for_lock(answer& made, lock_type how) noexcept {
+  made.lock = how;
   if (lock_queue_.empty()) line_.lock.begin_queue();
-  lock_queue_.push_back(*made);
+  lock_queue_.push_back(made);
   grant_locks();
 }
 
@@ -367,13 +411,19 @@ void target::unlock(int source, const request_view& request) noexcept {
 }
 
 void target::grant_locks() noexcept {
-  while (answer* const first = lock_queue_.front()) {
-    if (!line_.lock.grant(first->lock)) return;
-    ++granted_[static_cast<std::size_t>(first->source)].of(first->lock);
-    lock_queue_.erase(*first);
-    if (lock_queue_.empty()) line_.lock.end_queue();
-    send(*first);
-  }
+  if (granting_) return;  // requests that it serves have released a lock: the loop goes on
+  granting_ = true;
+  while (!lock_queue_.empty() && line_.lock.grant(lock_queue_.front()->lock)) grant_to_first();
+  granting_ = false;
+}
+
+void target::grant_to_first() noexcept {
+  answer& first = *lock_queue_.pop_front();
+  ++granted_[static_cast<std::size_t>(first.source)].of(first.lock);
+  if (lock_queue_.empty()) line_.lock.end_queue();
+  if (!first.behind) return send(first);
+  serve(first.source, *first.behind);
+  end(first);
 }
 
 // ---- answers ------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@
 #include "base/thread_annotations.hpp"
 #include "messages/context.hpp"
 #include "messages/exchange.hpp"
+#include "windows/access_ends.hpp"
 #include "windows/control_line.hpp"
 #include "windows/exposed_memory.hpp"
 #include "windows/slot_service.hpp"
@@ -52,6 +53,8 @@ class target {
   void start() noexcept;
   /// When no request comes any more.
   void stop() noexcept;
+  /// Of accesses of origins, told by requests.
+  [[nodiscard]] access_ends& ends() noexcept { return ends_; }
   /// A process of the window is gone. Before `stop`.
   [[nodiscard]] bool has_lost() const noexcept {
     return stopped_.load(std::memory_order_acquire);  // (S)
@@ -64,6 +67,7 @@ class target {
   /// What is known of an origin.
   struct origin {
     std::uint32_t large_puts = 0;  // whose bytes have not arrived
+    std::uint32_t ends = 0;        // of accesses, which wait for those
     status worst = status::ok;     // since its last flush
   };
   /// How many locks an origin was granted by requests and has not released by requests. An origin
@@ -90,8 +94,13 @@ class target {
   void compare_and_swap(int source, const request_view& request) noexcept;
   void flush(int source, const request_view& request) noexcept;
   void lock(int source, const request_view& request) noexcept;
+  /// False: the lock is not free, and `rest` of the message is served later.
+  [[nodiscard]] bool lock_now(int source, lock_type how, std::span<const std::byte> rest) noexcept;
+  void queue_for_lock(answer& made, lock_type how) noexcept;
   void unlock(int source, const request_view& request) noexcept;
   void grant_locks() noexcept;
+  void grant_to_first() noexcept;
+  void end_accesses(int source) noexcept;
 
   /// The origin waits for bytes: it gets too few, which says that there are none.
   void refuse(int source, const request_view& request) noexcept;
@@ -99,6 +108,7 @@ class target {
   [[nodiscard]] status take_status(int source) noexcept;
   void end_large_put(int source, status how) noexcept;
   void drop(base::intrusive_list<answer>& never_sent) noexcept;
+  static void end(answer& over) noexcept;
   /// Sends `ready`, with the origin's status in it if it is the answer to a flush.
   void send(answer& ready) noexcept;
   void send(answer& ready, std::span<const std::byte> bytes) noexcept;
@@ -123,6 +133,8 @@ class target {
   std::atomic<std::uint32_t> unsent_{0};  // answers and large puts; (A) release, acquire in `stop`
   base::intrusive_list<answer> lock_queue_;  // served requests only
   std::vector<grants> granted_;              // likewise
+  bool granting_ = false;                    // likewise
+  access_ends ends_;
 
   base::spinlock lock_;
   std::vector<origin> origins_ HEADWAY_GUARDED_BY(lock_);

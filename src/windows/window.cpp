@@ -27,6 +27,7 @@ window::window(parts made)
       counts_(made.counts),
       counts_are_(made.counts_are),
       copies_(made.copies),
+      self_(made.context.self),
       dynamic_(made.dynamic),
       oversubscribed_(made.oversubscribed),
       me_(own_holder()),
@@ -202,6 +203,19 @@ status window::complete(int rank) {
   return wire_.flush(rank);
 }
 
+status window::end_accesses(const std::vector<int>& ranks) {
+  publish_memory();
+  status worst = near_status();
+  std::vector<pending_list> left;
+  for (const int rank : ranks) {
+    if (dynamic_) worst = std::max(worst, wire_.flush(rank));  // only the target knows its memory
+    left.push_back(wire_.start_end(rank));
+  }
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    worst = std::max(worst, wire_.await(ranks[i], left[i]));
+  return worst;
+}
+
 status window::flush(int rank) {
   synchronise_memory();
   return complete(rank);
@@ -240,7 +254,10 @@ status window::lock(int rank, lock_type how) {
 }
 
 status window::take_lock(int rank, lock_type how) {
-  control_line* const line = at(rank).line;
+  const member& m = at(rank);
+  control_line* const line = m.line;
+  // What no load or store of this process reaches need not be locked before the first operation.
+  if (!line && !m.mapped && rank != self_) return wire_.lock_with_operations(rank, how);
   if (line != nullptr) {
     if (line->lock.try_lock(how)) return status::ok;
     const auto lost = [this] { return served_.has_lost(); };

@@ -55,8 +55,9 @@ struct place {
 /// each operation by the quickest way to its target.
 /// Shape:    a `member` for each rank; for a target reached by packets what is under way to it.
 /// Threads:  operations and synchronisations any of the program's.
-/// Progress: operations do not wait but for other origins' changes of the same target; lock, unlock
-///           and the flushes do. As a target, the process serves others without a call.
+/// Progress: operations do not wait but for other origins' changes of the same target, and on other
+///           nodes for the lock of their epoch; lock, unlock and the flushes do. As a target,
+///           the process serves others without a call.
 /// Errors:   see `status`. What is checked by the caller: ranks, and that operators and kinds fit.
 class window {
  public:
@@ -116,6 +117,10 @@ class window {
   /// As the flushes, before the targets are told by a release of this thread (of an epoch counter,
   /// or of a message), which orders its stores.
   [[nodiscard]] status complete(int rank);
+  /// Tells these ranks by requests that this process's accesses have ended, which they count in
+  /// `ends`; returns when they have ended here.
+  [[nodiscard]] status end_accesses(const std::vector<int>& ranks);
+  [[nodiscard]] access_ends& ends() noexcept { return served_.ends(); }
   [[nodiscard]] status complete_all();
   /// Orders loads and stores of this process against those of others.
   static void synchronise_memory() noexcept;
@@ -146,6 +151,7 @@ class window {
   statistics& counts_;
   const counting counts_are_;
   rails::memory* const copies_;
+  const int self_;
   const bool dynamic_, oversubscribed_;
   const lock_holder me_;
   progress::engine& engine_;

@@ -6,7 +6,7 @@ namespace headway::windows {
 namespace {
 
 [[nodiscard]] bool is_known(const request_head& head) noexcept {
-  return head.what <= action::look && head.op <= collectives::operation::no_op &&
+  return head.what <= action::complete && head.op <= collectives::operation::no_op &&
          head.kind > datatypes::number::none &&
          static_cast<int>(head.kind) < datatypes::number_count && head.lock <= lock_type::exclusive;
 }

@@ -26,6 +26,8 @@ enum class action : std::uint8_t {
   unlock,            ///< answered as a flush
   released,          ///< a lock was released that others wait for; no answer
   look,              ///< wakes a thread, so that it polls; no answer
+  lock_rest,         ///< what follows in the message is served once the lock is granted; no answer
+  complete,          ///< the origin's accesses have ended (MPI_Win_complete); no answer
 };
 
 /// The head of a request. Runs follow it, then the payload, padded to 16 bytes. Plain data, for

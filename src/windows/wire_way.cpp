@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <span>
 
 #include "base/lock_guard.hpp"
@@ -28,6 +29,14 @@ struct request_limits {
   const auto runs = room / runs_share / sizeof(element_run);
   const auto payload = room - runs * sizeof(element_run) - sizeof(request_head);
   return {runs, static_cast<std::int64_t>(payload) / extent};
+}
+
+/// For `channel::begin`, of an operation with so many bytes of payload.
+[[nodiscard]] std::size_t request_bytes_of(const channel& way, const remote_data& place,
+                                           std::size_t payload) noexcept {
+  const bool is_one =
+      place.is_one_block() && payload + sizeof(request_head) <= way.room() / runs_share;
+  return is_one ? channel::request_bytes(1, payload) : channel::any_bytes;
 }
 
 /// A piece's bytes came whole; else they were outside of the window.
@@ -108,8 +117,9 @@ void wire_way::send_elements(channel& to, const remote_data& place, request_head
 
 pending_ptr wire_way::put(const local_data& from, const remote_data& to) {
   channel& way = channel_to(to.rank);
-  const base::lock_guard held(way.lock);
   const auto bytes = from.bytes();
+  way.begin(request_bytes_of(way, to, static_cast<std::size_t>(bytes)));
+  const base::lock_guard held(way.lock, std::adopt_lock);
   if (static_cast<std::size_t>(bytes) <= way.room() / runs_share || !to.is_one_block()) {
     send_elements(way, to, {.what = action::put}, 1,
                   [&](std::int64_t first, std::int64_t count, std::byte* at) {
@@ -139,8 +149,9 @@ pending_ptr wire_way::put(const local_data& from, const remote_data& to) {
 
 pending_ptr wire_way::get(const local_data& to, const remote_data& from) {
   channel& way = channel_to(from.rank);
-  const base::lock_guard held(way.lock);
   auto operation = std::make_shared<get_operation>(to);
+  way.begin(request_bytes_of(way, from, 0));
+  const base::lock_guard held(way.lock, std::adopt_lock);
   const auto request = [&](std::span<const element_run> runs, std::int64_t first,
                            std::int64_t count) HEADWAY_NO_THREAD_SAFETY_ANALYSIS {
     const auto bytes = static_cast<std::size_t>(count);
@@ -167,7 +178,7 @@ pending_ptr wire_way::get(const local_data& to, const remote_data& from) {
   }
   operation->start();
   way.keep(operation);
-  way.send();
+  way.send(operation);
   return operation;
 }
 
@@ -176,7 +187,8 @@ pending_ptr wire_way::accumulate(const local_data& operand, const remote_data& t
   array_form values(operand, how.kind);
   values.read();
   const auto extent = datatypes::layout::of(how.kind).extent();
-  const base::lock_guard held(way.lock);
+  way.begin(request_bytes_of(way, to, static_cast<std::size_t>(values.count() * extent)));
+  const base::lock_guard held(way.lock, std::adopt_lock);
   send_elements(way, to, {.what = action::accumulate, .op = how.what, .kind = how.kind}, extent,
                 [&](std::int64_t first, std::int64_t count, std::byte* at) {
                   std::memcpy(at, values.data() + first * extent,
@@ -194,7 +206,8 @@ pending_ptr wire_way::fetch(const local_data& operand, const local_data& before,
   array_form values(changes ? operand : local_data{.type = &datatypes::layout::of(how.kind)},
                     how.kind);
   values.read();
-  const base::lock_guard held(way.lock);
+  way.begin(request_bytes_of(way, from, static_cast<std::size_t>(values.count() * extent)));
+  const base::lock_guard held(way.lock, std::adopt_lock);
   const auto [runs_max, elements_max] = limits_of(way.room(), extent);
   run_cutter cutter(
       runs_max, elements_max, extent,
@@ -216,7 +229,7 @@ pending_ptr wire_way::fetch(const local_data& operand, const local_data& before,
   cutter.finish();
   operation->start();
   way.keep(operation);
-  way.send();
+  way.send(operation);
   return operation;
 }
 
@@ -226,7 +239,8 @@ pending_ptr wire_way::compare_and_swap(const std::byte* value, const std::byte* 
   const auto kind = at.type->kind();
   const auto bytes = static_cast<std::size_t>(at.type->size());
   auto operation = std::make_shared<fetch_operation>(local_data{before, 1, at.type}, kind);
-  const base::lock_guard held(way.lock);
+  way.begin(channel::request_bytes(1, 2 * bytes));
+  const base::lock_guard held(way.lock, std::adopt_lock);
   auto& answer = operation->add();
   answer.on_end = &fetch_operation::arrived;
   answer.elements = 1;
@@ -241,7 +255,7 @@ pending_ptr wire_way::compare_and_swap(const std::byte* value, const std::byte* 
   std::memcpy(payload, expected, bytes);
   std::memcpy(payload + bytes, value, bytes);
   way.keep(operation);
-  way.send();
+  way.send(operation);
   return operation;
 }
 
@@ -250,7 +264,8 @@ pending_ptr wire_way::compare_and_swap(const std::byte* value, const std::byte* 
 pending_list wire_way::start_flush(int target) {
   channel* const way = find(target);
   if (!way) return {};
-  const base::lock_guard held(way->lock);
+  way->begin(channel::request_bytes(0, 0));
+  const base::lock_guard held(way->lock, std::adopt_lock);
   if (way->is_dirty()) way->synchronise({.what = action::flush});
   return way->under_way();
 }
@@ -264,8 +279,17 @@ pending_list wire_way::start_lock(int target, lock_type how) {
 
 pending_list wire_way::start_unlock(int target, lock_type how) {
   channel& way = channel_to(target);
-  const base::lock_guard held(way.lock);
+  way.begin(channel::request_bytes(0, 0));
+  const base::lock_guard held(way.lock, std::adopt_lock);
   way.synchronise({.what = action::unlock, .lock = how});
+  return way.under_way();
+}
+
+pending_list wire_way::start_end(int target) {
+  channel& way = channel_to(target);
+  const base::lock_guard held(way.lock);
+  static_cast<void>(way.append({.what = action::complete}, {}));
+  way.send();
   return way.under_way();
 }
 
@@ -291,13 +315,24 @@ status wire_way::settle(int target) {
   channel* const way = find(target);
   if (!way) return status::ok;
   {
-    const base::lock_guard held(way->lock);
+    way->begin(channel::request_bytes(0, 0));
+    const base::lock_guard held(way->lock, std::adopt_lock);
     if (way->has_unanswered() && !way->is_dirty()) way->synchronise({.what = action::flush});
   }
   return flush(target);
 }
 
 status wire_way::lock(int target, lock_type how) { return await(target, start_lock(target, how)); }
+
+status wire_way::lock_with_operations(int target, lock_type how) {
+  channel& way = channel_to(target);
+  {
+    way.begin(channel::request_bytes(0, 0));
+    const base::lock_guard held(way.lock, std::adopt_lock);
+    if (way.defer_lock(how)) return status::ok;
+  }
+  return lock(target, how);
+}
 
 status wire_way::unlock(int target, lock_type how) {
   channel& way = channel_to(target);

@@ -20,7 +20,8 @@ namespace headway::windows {
 /// buffer. The rest is cut.
 /// Shape:    nothing for a target that was not used.
 /// Threads:  any of the program's.
-/// Progress: operations, and what starts synchronisations, do not wait; synchronisations do.
+/// Progress: synchronisations wait. Operations, and what starts synchronisations, do not, but while
+///           a lock that was requested with earlier ones has not been granted.
 class wire_way {
  public:
   wire_way(messages::exchange& exchange, messages::context& context) noexcept
@@ -44,6 +45,9 @@ class wire_way {
   [[nodiscard]] pending_list start_lock(int target, lock_type how);
   /// All puts have been flushed whose data travels as a message of its own.
   [[nodiscard]] pending_list start_unlock(int target, lock_type how);
+  /// Tells the target that this process's accesses have ended; over when they have ended here.
+  [[nodiscard]] pending_list start_end(int target);
+  [[nodiscard]] status await(int target, const pending_list& before);
 
   /// Waits until all operations have ended at the origin, and what they left to be sent is sent.
   [[nodiscard]] status flush_local(int target);
@@ -53,6 +57,8 @@ class wire_way {
   [[nodiscard]] status settle(int target);
   /// Waits for the lock.
   [[nodiscard]] status lock(int target, lock_type how);
+  /// Requests it with the first operations, so that a short epoch is one message and one answer.
+  [[nodiscard]] status lock_with_operations(int target, lock_type how);
   /// Flushes, and releases it.
   [[nodiscard]] status unlock(int target, lock_type how);
   /// A lock was released by another way, for which others are queued.
@@ -66,7 +72,6 @@ class wire_way {
  private:
   [[nodiscard]] channel& channel_to(int target);
   [[nodiscard]] channel* find(int target) const;
-  [[nodiscard]] status await(int target, const pending_list& before);
   /// Sends what has no answer.
   void tell(int target, action what);
   template <class Write>

@@ -93,7 +93,7 @@ class victim {
 /// A request whose payload has the length that it should have, or another one.
 void append_request(bytes_of_input& input, std::vector<std::byte>& message) {
   windows::request_head head{
-      .what = static_cast<action>(input.byte() % 12),
+      .what = static_cast<action>(input.byte() % 14),
       .op = static_cast<collectives::operation>(input.byte() % 15),
       .kind = static_cast<datatypes::number>(input.byte() % (datatypes::number_count + 1)),
       .tag = answer_tag};

@@ -57,8 +57,11 @@ MUTATIONS = [
      "(how == lock_type::shared ? 0 : exclusive | all_shared)", (0, "--windows")),
     ("no process passes those that queue at a target", "src/windows/target.cpp",
      "  if (lock_queue_.empty()) line_.lock.begin_queue();\n", "", (0, "--windows")),
+    ("what is behind a lock waits for it", "src/windows/target.cpp",
+     "  if (lock_queue_.empty() && line_.lock.grant(how)) {",
+     "  if (line_.lock.grant(how) || true) {", (0, "--windows")),
     ("locks are granted in the order of their requests", "src/windows/target.cpp",
-     "  lock_queue_.push_back(*made);", "  lock_queue_.push_front(*made);", (0, "--windows")),
+     "  lock_queue_.push_back(made);", "  lock_queue_.push_front(made);", (0, "--windows")),
 ]
 
 

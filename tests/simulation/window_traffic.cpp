@@ -310,10 +310,14 @@ episode window_traffic::enter_by_lock(std::uint32_t target, lock_type how) {
   until.push_back(add(target, window_plan::arrivals, mine.after));
   if (failed(co_await ended(until))) co_return;
   enter(target, how);
+  const auto epochs = w.memory[window_plan::epochs];
   if (failed(co_await ended(add(target, window_plan::grants, mine.granted)))) co_return;
   co_await pause{on_, dice_.below(held_max_ns)};
   while (!near && state.unflushed)
     if (failed(co_await ended(start_flush(target)))) co_return;
+  if (w.memory[window_plan::epochs] != epochs)
+    complain_of(target,
+                "an epoch in one message has changed it while another process had its lock");
   leave(target, how);
   if (!near) {
     if (failed(co_await ended(wire_.start_unlock(rank, how)))) co_return;
@@ -322,6 +326,25 @@ episode window_traffic::enter_by_lock(std::uint32_t target, lock_type how) {
   }
   look_for_overtaking(target, mine);
   w.visits.push_back(mine);
+  state.locks = false;
+}
+
+episode window_traffic::visit_in_one_message(std::uint32_t target) {
+  auto& state = at_[target];
+  const auto rank = static_cast<int>(target);
+  state.locks = true;
+  while (state.unflushed)
+    if (failed(co_await ended(start_flush(target)))) co_return;
+  pending_list until = start_flush(target);  // nothing is collected now
+  if (failed(wire_.lock_with_operations(rank, lock_type::exclusive))) co_return;
+  static_cast<void>(wire_.accumulate(local_words(&increment, 1),
+                                     remote_words(target, window_plan::epochs, 1),
+                                     {operation::sum, number::uint64}));
+  const auto begun = plan_.windows[target]->memory[window_plan::epochs];
+  std::ranges::copy(wire_.start_unlock(rank, lock_type::exclusive), std::back_inserter(until));
+  if (failed(co_await ended(until))) co_return;
+  if (plan_.windows[target]->memory[window_plan::epochs] <= begun)
+    complain_of(target, "an epoch in one message has had no effect when it has ended");
   state.locks = false;
 }
 
@@ -335,7 +358,7 @@ episode window_traffic::start_one() {
   if (target >= self) ++target;
   const auto writer = static_cast<std::uint32_t>(dice_.below(plan_.processes));
   auto& blocks = plan_.windows[target]->blocks;
-  switch (dice_.below(6)) {
+  switch (dice_.below(7)) {
     case 0:
       if (!blocks[self].changes && blocks[self].readers == 0) return put(target);
       break;
@@ -350,6 +373,9 @@ episode window_traffic::start_one() {
     case 4:
       if (!at_[target].locks)
         return enter_by_lock(target, dice_.one_in(2) ? lock_type::shared : lock_type::exclusive);
+      break;
+    case 5:
+      if (!at_[target].locks) return visit_in_one_message(target);
       break;
     default:
       break;

@@ -28,7 +28,7 @@ struct window_plan {
 
   static constexpr std::size_t own_words = 700;  ///< of each origin: more than a packet has
   /// The first words of a window. Behind them each origin has `own_words`, and then its block.
-  enum word : std::uint8_t { counter, cas_lock, guarded, arrivals, grants, shared_words };
+  enum word : std::uint8_t { counter, cas_lock, guarded, arrivals, grants, epochs, shared_words };
 
   /// What an origin last put in its block.
   struct block {
@@ -77,7 +77,8 @@ struct window_plan {
 /// it receives it; a lock made of compare-and-swap and a flush excludes, and what it guards is not
 /// lost; an exclusive window lock excludes all others and a shared one exclusive ones, also where
 /// another process takes the lock in memory; they are granted in the order of their arrival at the
-/// target; an operation fails only where a process has died.
+/// target; an epoch in one message has its effect only while no process has the lock; an operation
+/// fails only where a process has died.
 class window_traffic final : public workload {
  public:
   window_traffic(process& on, window_plan& all, std::uint64_t seed);
@@ -111,6 +112,7 @@ class window_traffic final : public workload {
   [[nodiscard]] episode get(std::uint32_t target, std::uint32_t writer);
   [[nodiscard]] episode enter_by_swap(std::uint32_t target);
   [[nodiscard]] episode enter_by_lock(std::uint32_t target, windows::lock_type how);
+  [[nodiscard]] episode visit_in_one_message(std::uint32_t target);
 
   [[nodiscard]] windows::pending_ptr add(std::uint32_t target, std::size_t word,
                                          std::uint64_t& before);

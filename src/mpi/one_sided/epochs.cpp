@@ -161,16 +161,20 @@ bool epochs::await_posts() {
 epoch_answer epochs::complete(status& how) {
   if (!started_any_) return epoch_answer::refused;
   how = status::ok;
-  requests sent;
+  std::vector<int> told_by_requests;
   for (const int rank : std::exchange(started_, {})) {
     HEADWAY_ASSERT(get(rank) == access::started);
-    how = std::max(how, window_.complete(rank));
     set(rank, access::none);
-    if (is_told_in_memory(rank)) signals_->tell_complete(rank);
-    else send_to(rank, messages::window_complete_tag, sent);
+    if (!is_told_in_memory(rank)) {
+      told_by_requests.push_back(rank);
+      continue;
+    }
+    how = std::max(how, window_.complete(rank));
+    signals_->tell_complete(rank);
   }
+  if (!told_by_requests.empty()) how = std::max(how, window_.end_accesses(told_by_requests));
   started_any_ = false;
-  return await(sent) ? answer_of(how) : epoch_answer::lost;
+  return answer_of(how);
 }
 
 epoch_answer epochs::post(std::vector<int> origins, bool checked) {
@@ -184,7 +188,7 @@ epoch_answer epochs::post(std::vector<int> origins, bool checked) {
       signals_->expect_complete(rank);
       if (checked) signals_->tell_post(rank);
     } else {
-      receive_from(rank, messages::window_complete_tag, completions_);
+      window_.ends().expect(rank);
       if (checked) send_to(rank, messages::window_post_tag, sent);
     }
   }
@@ -196,17 +200,16 @@ epoch_answer epochs::post(std::vector<int> origins, bool checked) {
 epoch_answer epochs::wait() {
   if (!posted_any_) return epoch_answer::refused;
   posted_any_ = false;
-  const bool told = signals_ == nullptr || signals_->await_completes() != status::lost;
-  const bool well = await(completions_) && told;
+  const auto in_memory = signals_ ? signals_->await_completes() : status::ok;
+  const auto by_requests = window_.ends().await();
   windows::window::take_in_memory();
-  return well ? epoch_answer::ok : epoch_answer::lost;
+  return answer_of(std::max(in_memory, by_requests));
 }
 
 epoch_answer epochs::test(bool& is_over) {
   if (!posted_any_) return epoch_answer::refused;
   const auto under_way = [this] {
-    return (signals_ != nullptr && !signals_->has_completes()) ||
-           std::ranges::any_of(completions_, [](const auto& each) { return !each->test(); });
+    return (signals_ != nullptr && !signals_->has_completes()) || !window_.ends().has_all();
   };
   poll_while(under_way);
   is_over = !under_way();

@@ -24,9 +24,10 @@ enum class epoch_answer : std::uint8_t {
 /// The epochs of this process on a window: which targets it may access, and which origins it has
 /// let in.
 ///
-/// MPI_Win_post and MPI_Win_complete are told in memory (windows::epoch_signals) or by empty
-/// messages; MPI_Win_start and MPI_Win_wait wait for them. MPI_Win_lock_all takes the shared lock
-/// of a target when the target is first used.
+/// MPI_Win_post and MPI_Win_complete are told in memory (windows::epoch_signals), or by an empty
+/// message and by a request behind the accesses (windows::access_ends); MPI_Win_start and
+/// MPI_Win_wait wait for them. MPI_Win_lock_all takes the shared lock of a target when the target
+/// is first used.
 /// Shape:    a byte for each rank.
 /// Threads:  `admit`, `lock`, `unlock` any of the program's, for different targets at once; the
 ///           rest one at a time.
@@ -118,7 +119,6 @@ class epochs {
   std::vector<int> started_;
   bool posted_any_ = false;
   std::vector<int> posted_;
-  requests completions_;  // of the origins that were let in
 };
 
 }  // namespace headway::mpi

@@ -59,6 +59,7 @@ static int start_and_die(void) {
 static int lock_and_die(void) {
   MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
   put_to(0);
+  MPI_Win_flush(0, win); /* a lock may be taken with the first operations that leave */
   return ignore();
 }
 

@@ -36,12 +36,81 @@ static void readers_never_see_half_of_a_write(void) {
       const MPI_Aint at = displacement(&window, 0, 8 * k);
       if (writes) CHECK_OK(MPI_Put(pair + k, 1, MPI_LONG, 0, at, 1, MPI_LONG, window.win));
       else CHECK_OK(MPI_Get(pair + k, 1, MPI_LONG, 0, at, 1, MPI_LONG, window.win));
-      CHECK_OK(MPI_Win_flush(0, window.win));
+      if (!writes || i % 2) CHECK_OK(MPI_Win_flush(0, window.win));
     }
     CHECK_OK(MPI_Win_unlock(0, window.win));
     CHECK(pair[0] == pair[1], "%ld and %ld", pair[0], pair[1]);
   }
   MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* An epoch of more operations than a packet has room for, and one that reads under its lock. */
+static void long_epochs_keep_their_order(void) {
+  enum { PUTS = 3000 };
+  const MPI_Aint at = displacement(&window, 0, 8 * check_rank);
+  CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window.win));
+  for (long i = 1; i <= PUTS; ++i)
+    CHECK_OK(MPI_Put(&i, 1, MPI_LONG, 0, at, 1, MPI_LONG, window.win));
+  CHECK_OK(MPI_Win_unlock(0, window.win));
+  long seen = 0, added = 1, before = 0, expected = PUTS + 1, swapped = 0;
+  CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, window.win));
+  CHECK_OK(MPI_Get(&seen, 1, MPI_LONG, 0, at, 1, MPI_LONG, window.win));
+  CHECK_OK(MPI_Win_unlock(0, window.win));
+  CHECK(seen == PUTS, "%ld", seen);
+  CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window.win));
+  CHECK_OK(MPI_Fetch_and_op(&added, &before, MPI_LONG, 0, at, MPI_SUM, window.win));
+  CHECK_OK(MPI_Win_unlock(0, window.win));
+  CHECK(before == PUTS, "%ld", before);
+  CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window.win));
+  CHECK_OK(MPI_Accumulate(&added, 1, MPI_LONG, 0, at, 1, MPI_LONG, MPI_REPLACE, window.win));
+  CHECK_OK(MPI_Compare_and_swap(&expected, &added, &swapped, MPI_LONG, 0, at, window.win));
+  CHECK_OK(MPI_Win_unlock(0, window.win));
+  CHECK(swapped == 1, "%ld", swapped);
+  CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, window.win));
+  CHECK_OK(MPI_Win_unlock(0, window.win)); /* nothing */
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* What is too large for a packet, in epochs of both kinds. */
+static void large_puts_are_there_at_the_end_of_an_epoch(void) {
+  enum { COUNT = 100 * 1000 };
+  int *base, *values = malloc(COUNT * sizeof(int));
+  MPI_Win win;
+  MPI_Group from, to;
+  const int before = (check_rank + check_size - 1) % check_size, after = next();
+  CHECK_OK(MPI_Win_allocate(COUNT * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &base,
+                            &win));
+  MPI_Group all;
+  MPI_Comm_group(MPI_COMM_WORLD, &all);
+  MPI_Group_incl(all, 1, &before, &from);
+  MPI_Group_incl(all, 1, &after, &to);
+  for (int round = 1; round <= 10; ++round) {
+    for (int i = 0; i < COUNT; ++i) values[i] = round * COUNT + i + check_rank;
+    CHECK_OK(MPI_Win_post(from, 0, win));
+    CHECK_OK(MPI_Win_start(to, 0, win));
+    CHECK_OK(MPI_Put(values, COUNT, MPI_INT, after, 0, COUNT, MPI_INT, win));
+    CHECK_OK(MPI_Win_complete(win));
+    CHECK_OK(MPI_Win_wait(win));
+    int right = 0;
+    for (int i = 0; i < COUNT; ++i) right += base[i] == round * COUNT + i + before;
+    CHECK(right == COUNT, "%d of round %d are there", right, round);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, after, 0, win));
+    for (int i = 0; i < COUNT; ++i) values[i] = -values[i];
+    CHECK_OK(MPI_Put(values, 1, MPI_INT, after, 0, 1, MPI_INT, win));
+    CHECK_OK(MPI_Put(values, COUNT, MPI_INT, after, 0, COUNT, MPI_INT, win));
+    CHECK_OK(MPI_Win_unlock(after, win));
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, check_rank, 0, win));
+    CHECK(base[COUNT - 1] == -(round * COUNT + COUNT - 1 + before), "%d", base[COUNT - 1]);
+    CHECK_OK(MPI_Win_unlock(check_rank, win));
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  MPI_Group_free(&from);
+  MPI_Group_free(&to);
+  MPI_Group_free(&all);
+  MPI_Win_free(&win);
+  free(values);
 }
 
 static void an_atomic_counter_counts_everybody(void) {
@@ -273,12 +342,14 @@ int main(int argc, char** argv) {
     wrong_accesses_are_refused();
     exclusive_locks_exclude();
     readers_never_see_half_of_a_write();
+    long_epochs_keep_their_order();
     an_atomic_counter_counts_everybody();
     a_flush_completes_at_the_target();
     groups_of_targets_and_origins();
     fences_separate_phases();
     close_window(&window);
   }
+  large_puts_are_there_at_the_end_of_an_epoch();
   CHECK_CLASS(MPI_Win_fence(0, window.win), MPI_ERR_WIN);
   return check_end("one_sided epochs");
 }

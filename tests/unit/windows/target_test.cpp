@@ -42,18 +42,49 @@ class window_target : public ::testing::Test {
 
   void deliver(std::uint32_t origin, const request_head& head,
                std::span<const element_run> runs = {}) {
-    const messages::envelope around{.source = origin, .tag = messages::window_request_tag};
-    auto& packet = packets_.emplace_back(sizeof around + sizeof head + runs.size_bytes());
+    deliver(origin, request(head, runs));
+  }
+  void deliver(std::uint32_t origin, std::span<const std::byte> message,
+               std::int32_t tag = messages::window_request_tag) {
+    const messages::envelope around{.source = origin, .tag = tag};
+    auto& packet = packets_.emplace_back(sizeof around + message.size());
     std::memcpy(packet.data(), &around, sizeof around);
-    std::memcpy(packet.data() + sizeof around, &head, sizeof head);
-    std::ranges::copy(std::as_bytes(runs), packet.begin() + sizeof around + sizeof head);
+    std::ranges::copy(message, packet.begin() + sizeof around);
     rail_->events.push_back({.peer = rails::peer_id{origin}, .bytes = packet});
     poll();
+  }
+  [[nodiscard]] static std::vector<std::byte> request(const request_head& head,
+                                                      std::span<const element_run> runs = {}) {
+    std::vector<std::byte> made(sizeof head + runs.size_bytes());
+    std::memcpy(made.data(), &head, sizeof head);
+    std::ranges::copy(std::as_bytes(runs), made.begin() + sizeof head);
+    return made;
+  }
+  /// A whole epoch in one message: the exclusive lock, a byte at `offset`, the release.
+  [[nodiscard]] static std::vector<std::byte> short_epoch(std::int64_t offset, std::byte value) {
+    const element_run at{.offset = offset, .count = 1};
+    auto all = request({.what = action::lock_rest, .lock = lock_type::exclusive});
+    const auto put = request({.what = action::put, .runs = 1, .payload_bytes = 1}, {&at, 1});
+    all.insert(all.end(), put.begin(), put.end());
+    all.push_back(value);
+    all.resize(padded(all.size()));
+    const auto unlock =
+        request({.what = action::unlock, .lock = lock_type::exclusive, .tag = answer_tag});
+    all.insert(all.end(), unlock.begin(), unlock.end());
+    return all;
   }
   void lose(std::uint32_t origin) {
     rail_->events.push_back({.kind = rails::event_kind::lost, .peer = rails::peer_id{origin}});
     poll();
   }
+
+  /// Whether the lock of the window is free.
+  [[nodiscard]] bool is_unlocked() {
+    if (!line_.lock.try_lock(lock_type::exclusive)) return false;
+    static_cast<void>(line_.lock.unlock(lock_type::exclusive));
+    return true;
+  }
+  [[nodiscard]] std::byte at(std::size_t offset) const { return window_[offset]; }
 
   control_line line_;
   std::optional<target> served_;
@@ -103,6 +134,70 @@ TEST_F(window_target, stops_although_an_origin_is_lost_before_the_bytes_of_its_p
   deliver(1, {.what = action::flush, .tag = answer_tag + 1});  // waits for them
   lose(1);
   served_->stop();
+}
+
+TEST_F(window_target, serves_a_whole_epoch_in_one_message) {
+  deliver(1, short_epoch(8, std::byte{7}));
+  EXPECT_EQ(at(8), std::byte{7});
+  EXPECT_TRUE(is_unlocked());
+}
+
+TEST_F(window_target, serves_what_is_behind_a_lock_when_it_is_granted_and_not_before) {
+  ASSERT_TRUE(line_.lock.try_lock(lock_type::exclusive));
+  deliver(1, short_epoch(8, std::byte{1}));
+  deliver(2, short_epoch(9, std::byte{2}));
+  deliver(1, short_epoch(10, std::byte{3}));
+  for (const std::size_t offset : {8, 9, 10}) EXPECT_EQ(at(offset), std::byte{0});
+  EXPECT_TRUE(line_.lock.unlock(lock_type::exclusive));
+  deliver(2, {.what = action::released});
+  EXPECT_EQ(at(8), std::byte{1});
+  EXPECT_EQ(at(9), std::byte{2});
+  EXPECT_EQ(at(10), std::byte{3});
+  EXPECT_TRUE(is_unlocked());
+}
+
+TEST_F(window_target, stops_although_an_epoch_waits_for_its_lock) {
+  ASSERT_TRUE(line_.lock.try_lock(lock_type::exclusive));
+  deliver(1, short_epoch(8, std::byte{1}));
+  lose(2);
+  served_->stop();
+  EXPECT_EQ(at(8), std::byte{0});
+}
+
+TEST_F(window_target, counts_the_ends_of_accesses_of_each_origin) {
+  auto& ends = served_->ends();
+  deliver(1, {.what = action::complete});  // before it is expected
+  ends.expect(1);
+  EXPECT_TRUE(ends.has_all());
+  ends.expect(1);
+  ends.expect(2);
+  deliver(2, {.what = action::complete});
+  EXPECT_FALSE(ends.has_all());
+  deliver(2, {.what = action::complete});  // of its next accesses
+  EXPECT_FALSE(ends.has_all());
+  deliver(1, {.what = action::complete});
+  EXPECT_TRUE(ends.has_all());
+  EXPECT_EQ(ends.await(), status::ok);
+}
+
+TEST_F(window_target, counts_an_end_of_accesses_when_the_bytes_of_large_puts_have_come) {
+  auto& ends = served_->ends();
+  ends.expect(1);
+  const element_run all{.offset = 0, .count = 64};
+  deliver(1, {.what = action::put_message, .runs = 1, .tag = answer_tag}, {&all, 1});
+  deliver(1, {.what = action::complete});
+  EXPECT_FALSE(ends.has_all());
+  deliver(1, std::vector<std::byte>(64, std::byte{5}), answer_tag);
+  EXPECT_EQ(at(63), std::byte{5});
+  EXPECT_TRUE(ends.has_all());
+}
+
+TEST_F(window_target, misses_no_end_of_accesses_after_a_loss) {
+  auto& ends = served_->ends();
+  ends.expect(1);
+  lose(2);
+  EXPECT_TRUE(ends.has_all());
+  EXPECT_EQ(ends.await(), status::lost);
 }
 
 }  // namespace

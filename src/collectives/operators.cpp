@@ -1,6 +1,8 @@
 #include "collectives/operators.hpp"
 
+#include <array>
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -127,7 +129,7 @@ void apply(const reducer&, const void* left, void* right, std::int64_t count) no
 }
 
 template <class Op>
-reducer::function on_integer(number kind) noexcept {
+constexpr reducer::function on_integer(number kind) noexcept {
   switch (kind) {
     case number::int8:
       return apply<Op, std::int8_t>;
@@ -159,7 +161,7 @@ reducer::function on_integer(number kind) noexcept {
 }
 
 template <class Op>
-reducer::function on_real(number kind) noexcept {
+constexpr reducer::function on_real(number kind) noexcept {
   switch (kind) {
     case number::float32:
       return apply<Op, float>;
@@ -190,7 +192,7 @@ struct complex128_prod {
 };
 
 template <class Op>
-reducer::function on_arithmetic(number kind) noexcept {
+constexpr reducer::function on_arithmetic(number kind) noexcept {
   switch (kind) {
     case number::complex32:
       return apply<Op, std::complex<float>>;
@@ -207,7 +209,7 @@ reducer::function on_arithmetic(number kind) noexcept {
 }
 
 template <class Op>
-reducer::function on_logical(number kind) noexcept {
+constexpr reducer::function on_logical(number kind) noexcept {
   switch (kind) {
     case number::bool8:
     case number::logical8:
@@ -226,12 +228,12 @@ reducer::function on_logical(number kind) noexcept {
 }
 
 template <class Op>
-reducer::function on_bits(number kind) noexcept {
+constexpr reducer::function on_bits(number kind) noexcept {
   return kind == number::byte ? apply<Op, std::uint8_t> : on_integer<Op>(kind);
 }
 
 template <class Op>
-reducer::function on_pair(number kind) noexcept {
+constexpr reducer::function on_pair(number kind) noexcept {
   switch (kind) {
     case number::float_int:
       return apply<Op, indexed<float>>;
@@ -261,7 +263,7 @@ void replace(const reducer& self, const void* left, void* right, std::int64_t co
 
 void leave(const reducer&, const void*, void*, std::int64_t) noexcept {}
 
-reducer::function function_of(operation op, number kind) noexcept {
+constexpr reducer::function function_of(operation op, number kind) noexcept {
   switch (op) {
     case operation::max:
       return on_real<max_of>(kind);
@@ -295,10 +297,24 @@ reducer::function function_of(operation op, number kind) noexcept {
   return nullptr;
 }
 
+using functions = std::array<reducer::function, datatypes::number_count>;
+
+/// By operator and kind: the two choices above take as long as adding a few elements.
+constexpr auto all_functions = [] {
+  std::array<functions, static_cast<std::size_t>(operation::no_op) + 1> all{};
+  for (std::size_t op = 0; op < all.size(); ++op)
+    for (std::size_t kind = 0; kind < all[op].size(); ++kind)
+      all[op][kind] = function_of(static_cast<operation>(op), static_cast<number>(kind));
+  return all;
+}();
+
 }  // namespace
 
 std::optional<reducer> predefined(operation op, number kind) noexcept {
-  const auto function = kind == number::none ? nullptr : function_of(op, kind);
+  const auto function =
+      kind == number::none
+          ? nullptr
+          : all_functions[static_cast<std::size_t>(op)][static_cast<std::size_t>(kind)];
   if (!function) return std::nullopt;
   reducer made{.apply = function};
   if (op == operation::replace) {

@@ -1,6 +1,7 @@
 #include "windows/near_way.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -95,15 +96,6 @@ void copy(const local_data& from, const local_data& to) noexcept {
   return {at.mapped + where.offset, where.count, where.type};
 }
 
-/// Whether the data, if there is any, is one element of a predefined type.
-template <class Data>
-[[nodiscard]] bool is_element(const Data* data, number kind) noexcept {
-  return data == nullptr || (data->count == 1 && data->type->kind() == kind);
-}
-[[nodiscard]] std::byte* block_of(const local_data* data) noexcept {
-  return data != nullptr ? data->block() : nullptr;
-}
-
 /// Calls `apply(elements, first, count)` for parts of a run. No other process changes elements of
 /// the window meanwhile. False: the process has ended, or one that was changing elements there.
 template <class Apply>
@@ -180,18 +172,37 @@ status get(const near_target& at, const local_data& to, const remote_data& from)
   return status_of(well);
 }
 
+status change_element(const own_change& by, std::byte* element, const datatypes::layout& type,
+                      const change& how, const std::byte* operand, std::byte* before) noexcept {
+  if (!by.line.changing.lock(by.me)) [[unlikely]]
+    return status::lost;
+  const base::lock_guard held(by.line.changing, std::adopt_lock);
+  const auto address = reinterpret_cast<std::uintptr_t>(element);
+  if ((address & static_cast<std::uintptr_t>(type.alignment() - 1)) != 0) [[unlikely]] {
+    if (const auto changes = update::of(how)) changes->apply(element, 1, operand, before);
+    return status::ok;
+  }
+  if (before != nullptr) base::copy_small(before, element, static_cast<std::size_t>(type.size()));
+  if (operand == nullptr) return status::ok;
+  if (const auto changes = collectives::predefined(how.what, how.kind))
+    changes->apply(*changes, operand, element, 1);
+  return status::ok;
+}
+
+status swap_element(const own_change& by, std::byte* element, std::size_t bytes,
+                    const std::byte* value, const std::byte* expected, std::byte* before) noexcept {
+  if (!by.line.changing.lock(by.me)) [[unlikely]]
+    return status::lost;
+  const base::lock_guard held(by.line.changing, std::adopt_lock);
+  compare_and_swap(element, bytes, expected, value, before);
+  return status::ok;
+}
+
 status change_elements(const near_target& at, const local_data* operand, const local_data* before,
                        const remote_data& where, const change& how) {
   const auto changes = update::of(how);
   if (!changes) return status::ok;  // the caller has checked it
   const bool writes = how.what != collectives::operation::no_op;
-  if (at.mapped != nullptr && is_element(&where, how.kind) && is_element(before, how.kind) &&
-      (!writes || is_element(operand, how.kind))) {  // most atomics
-    if (!at.line->changing.lock(at.me)) return status::lost;
-    const base::lock_guard held(at.line->changing, std::adopt_lock);
-    changes->apply(at.mapped + where.block(), 1, block_of(operand), block_of(before));
-    return status::ok;
-  }
   if (at.slots != nullptr)
     if (const auto done = at.slots->change_elements(operand, before, where, how)) return *done;
   std::optional<array_form> values, was;

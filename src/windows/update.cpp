@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/copy_small.hpp"
+
 namespace headway::windows {
 
 std::optional<update> update::of(const change& which) noexcept {
@@ -19,7 +21,8 @@ void update::apply(std::byte* elements, std::int64_t count, const std::byte* ope
   const bool aligned = (address & static_cast<std::uintptr_t>(one_.alignment() - 1)) == 0;
   if (!aligned || one_.true_extent() != extent()) [[unlikely]]
     return apply_to_copy(elements, count, operand, before);
-  if (before != nullptr) std::memcpy(before, elements, static_cast<std::size_t>(count * extent()));
+  if (before != nullptr)
+    base::copy_small(before, elements, static_cast<std::size_t>(count * extent()));
   if (changes_) how_.apply(how_, operand, elements, count);
 }
 
@@ -42,7 +45,7 @@ void update::apply_to_copy(std::byte* elements, std::int64_t count, const std::b
 
 void compare_and_swap(std::byte* element, std::size_t bytes, const std::byte* expected,
                       const std::byte* value, std::byte* before) noexcept {
-  std::memcpy(before, element, bytes);
+  base::copy_small(before, element, bytes);
   if (std::memcmp(before, expected, bytes) == 0) std::memcpy(element, value, bytes);
 }
 

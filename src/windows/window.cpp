@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/copy_small.hpp"
 #include "base/fence.hpp"
 
 namespace headway::windows {
@@ -16,6 +17,12 @@ bool is_whole(const member& m, const window::parts& of) noexcept {
   if (m.by == way::nearby && of.copies == nullptr) return false;
   if ((m.to == nullptr) != (m.from == nullptr)) return false;
   return m.to == nullptr || (m.line != nullptr && of.wakes != nullptr);
+}
+
+/// Whether the data, if there is any, is one element of a predefined type.
+template <class Data>
+bool is_one(const Data* data, datatypes::number kind) noexcept {
+  return data == nullptr || (data->count == 1 && data->type->kind() == kind);
 }
 
 }  // namespace
@@ -124,8 +131,25 @@ near_target window::near(const member& m) const noexcept {
           .slots = m.by == way::nearby ? slots_to(m) : nullptr};
 }
 
+inline std::byte* window::mapped_row(const place& at) const noexcept {
+  const member& m = members_[static_cast<std::size_t>(at.rank)];
+  std::int64_t offset = 0, bytes = 0, end = 0;
+  if (m.by != way::mapped || !at.type->is_contiguous() ||
+      __builtin_mul_overflow(at.displacement, m.displacement_unit, &offset) ||
+      __builtin_add_overflow(offset, at.type->true_lb(), &offset) ||
+      __builtin_mul_overflow(at.count, at.type->size(), &bytes) ||
+      __builtin_add_overflow(offset, bytes, &end) || offset < 0 || end > m.bytes || bytes == 0)
+    return nullptr;
+  return m.mapped + offset;
+}
+
 status window::put(const local_data& from, const place& to, pending_ptr& left) {
   const member& m = at(to.rank);
+  if (auto* const there = mapped_row(to); there != nullptr && from.is_one_block()) [[likely]] {
+    count(m, &statistics::row::puts, to);
+    base::copy_small(there, from.block(), static_cast<std::size_t>(from.bytes()));
+    return status::ok;
+  }
   if (to.count * to.type->size() == 0) return status::ok;
   const auto where = locate(to);
   if (!where) return status::out_of_range;
@@ -137,6 +161,11 @@ status window::put(const local_data& from, const place& to, pending_ptr& left) {
 
 status window::get(const local_data& to, const place& from, pending_ptr& left) {
   const member& m = at(from.rank);
+  if (auto* const there = mapped_row(from); there != nullptr && to.is_one_block()) [[likely]] {
+    count(m, &statistics::row::gets, from);
+    base::copy_small(to.block(), there, static_cast<std::size_t>(to.bytes()));
+    return status::ok;
+  }
   if (from.count * from.type->size() == 0) return status::ok;
   const auto where = locate(from);
   if (!where) return status::out_of_range;
@@ -149,6 +178,14 @@ status window::get(const local_data& to, const place& from, pending_ptr& left) {
 status window::update(const local_data& operand, const local_data* before, const place& to,
                       const change& how, pending_ptr& left) {
   const member& m = at(to.rank);
+  const auto* const with = how.what == collectives::operation::no_op ? nullptr : &operand;
+  const bool is_element =
+      is_one(&to, how.kind) && is_one(before, how.kind) && is_one(with, how.kind);
+  if (auto* const there = is_element ? mapped_row(to) : nullptr) [[likely]] {  // most atomics
+    count(m, before ? &statistics::row::fetches : &statistics::row::accumulates, to);
+    return change_element({*m.line, me_}, there, *to.type, how, with ? with->block() : nullptr,
+                          before ? before->block() : nullptr);
+  }
   if (to.count * to.type->size() == 0) return status::ok;
   const auto where = locate(to);
   if (!where) return status::out_of_range;
@@ -166,6 +203,11 @@ status window::compare_and_swap(const std::byte* value, const std::byte* expecte
                                 std::byte* before, const place& to) {
   HEADWAY_DEBUG_ASSERT(to.count == 1);
   const member& m = at(to.rank);
+  if (auto* const there = mapped_row(to)) [[likely]] {
+    count(m, &statistics::row::fetches, to);
+    return swap_element({*m.line, me_}, there, static_cast<std::size_t>(to.type->size()), value,
+                        expected, before);
+  }
   const auto where = locate(to);
   if (!where) return status::out_of_range;
   count(m, &statistics::row::fetches, to);
@@ -272,9 +314,10 @@ status window::take_lock(int rank, lock_type how) {
 status window::unlock(int rank, lock_type how) {
   control_line* const line = at(rank).line;
   if (line == nullptr) return wire_.unlock(rank, how);
-  const auto flushed = flush(rank);
-  if (line->lock.unlock(how)) wire_.report_release(rank);
-  return flushed;
+  const auto completed = complete(rank);  // the release of the lock orders what was stored
+  if (line->lock.unlock(how)) [[unlikely]]
+    wire_.report_release(rank);
+  return completed;
 }
 
 }  // namespace headway::windows

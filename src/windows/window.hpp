@@ -131,6 +131,9 @@ class window {
  private:
   /// Nothing: outside of the window.
   [[nodiscard]] std::optional<remote_data> locate(const place& at) const noexcept;
+  /// Where these elements are, if they are bytes in a row of mapped memory, and inside of the
+  /// window; else null.
+  [[nodiscard]] std::byte* mapped_row(const place& at) const noexcept;
   [[nodiscard]] status take_lock(int rank, lock_type how);
   void count(const member& m, statistics::count statistics::row::* kind, const place& at) noexcept {
     count_operation(counts_.of(m.by), kind, at.count * at.type->size(), counts_are_);

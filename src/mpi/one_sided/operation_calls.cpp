@@ -23,23 +23,27 @@ using windows::place;
   return {static_cast<std::byte*>(const_cast<void*>(address)), count, &type.layout()};
 }
 
-/// Whether the rank may be accessed now. An MPI error code.
-[[nodiscard]] int admit(window& win, int rank) {
-  if (checks_on() && (rank < 0 || rank >= win.memory().size()))
-    return fail(MPI_ERR_RANK, "argument target_rank is {}, but the window has {} processes", rank,
-                win.memory().size());
-  switch (win.epochs().admit(rank)) {
-    case epoch_answer::ok:
-      break;
-    case epoch_answer::refused:
-      return fail(MPI_ERR_RMA_SYNC, "there is no epoch in which rank {} may be accessed", rank);
-    case epoch_answer::lost:
-      return code_of(windows::status::lost, win);
-  }
-  return MPI_SUCCESS;
+// What refuses is out of line: an operation on mapped memory takes some tens of nanoseconds.
+
+[[gnu::cold, gnu::noinline]] int refuse_target_rank(window& win, int rank) {
+  return fail(MPI_ERR_RANK, "argument target_rank is {}, but the window has {} processes", rank,
+              win.memory().size());
 }
 
-[[nodiscard]] int refuse_sizes(std::int64_t origin, std::int64_t target) {
+[[gnu::cold, gnu::noinline]] int refuse_access(window& win, int rank, epoch_answer why) {
+  if (why == epoch_answer::lost) return code_of(windows::status::lost, win);
+  return fail(MPI_ERR_RMA_SYNC, "there is no epoch in which rank {} may be accessed", rank);
+}
+
+/// Whether the rank may be accessed now. An MPI error code.
+[[nodiscard, gnu::always_inline]] inline int admit(window& win, int rank) {
+  if (checks_on() && (rank < 0 || rank >= win.memory().size())) [[unlikely]]
+    return refuse_target_rank(win, rank);
+  const auto answer = win.epochs().admit(rank);
+  return answer == epoch_answer::ok ? MPI_SUCCESS : refuse_access(win, rank, answer);
+}
+
+[[gnu::cold, gnu::noinline]] int refuse_sizes(std::int64_t origin, std::int64_t target) {
   return fail(MPI_ERR_ARG, "there are {} bytes at the origin, but {} at the target", origin,
               target);
 }
@@ -48,12 +52,13 @@ using windows::place;
   return static_cast<std::uint64_t>(at.count * at.type->size());
 }
 
-[[nodiscard]] int refuse_count(std::int64_t count, const datatypes::layout& type) {
+[[gnu::cold, gnu::noinline]] int refuse_count(std::int64_t count, const datatypes::layout& type) {
   return fail(MPI_ERR_RMA_RANGE, "{} elements of {} bytes are more than any memory has", count,
               type.size());
 }
 
-[[nodiscard]] int check_sizes(const local_data& origin, const place& target) {
+[[nodiscard, gnu::always_inline]] inline int check_sizes(const local_data& origin,
+                                                         const place& target) {
   std::int64_t here = 0, there = 0;
   if (__builtin_mul_overflow(target.count, target.type->size(), &there)) [[unlikely]]
     return refuse_count(target.count, *target.type);
@@ -62,7 +67,7 @@ using windows::place;
   return here == there ? MPI_SUCCESS : refuse_sizes(here, there);
 }
 
-[[nodiscard]] int check_range(windows::status how, window& win, const place& at) {
+[[gnu::cold, gnu::noinline]] int refuse_range(windows::status how, window& win, const place& at) {
   if (how != windows::status::out_of_range) return code_of(how, win);
   const auto& target = win.memory().at(at.rank);
   return fail(
@@ -72,25 +77,41 @@ using windows::place;
       at.count, at.displacement, at.rank, target.bytes, target.displacement_unit);
 }
 
+[[gnu::cold, gnu::noinline]] int refuse_operation(const operation& op) {
+  if (!op.predefined) return fail(MPI_ERR_OP, "{} is not a predefined operation", op.name);
+  if (*op.predefined == collectives::operation::no_op)
+    return fail(MPI_ERR_OP, "MPI_NO_OP is for operations that fetch");
+  return fail(MPI_ERR_OP, "{} is not defined on the elements of the target's datatype", op.name);
+}
+
+[[gnu::cold, gnu::noinline]] int refuse_type(const char* why) {
+  return fail(MPI_ERR_TYPE, "{}", why);
+}
+
+[[nodiscard]] inline int check_range(windows::status how, window& win, const place& at) {
+  return how == windows::status::ok ? MPI_SUCCESS : refuse_range(how, win, at);
+}
+
 /// How elements of `target` are changed by such an operation. An MPI error code.
 [[nodiscard]] int find_change(const operation& op, const place& target, windows::change& found) {
-  if (!op.predefined) return fail(MPI_ERR_OP, "{} is not a predefined operation", op.name);
+  if (!op.predefined) [[unlikely]]
+    return refuse_operation(op);
   const bool moves = *op.predefined == collectives::operation::replace ||
                      *op.predefined == collectives::operation::no_op;
   found = {.what = *op.predefined, .kind = target.type->element_kind()};
   if (target.count == 0 || target.type->size() == 0) return MPI_SUCCESS;  // nothing is changed
   if (found.kind == number::none && moves) found.kind = number::byte;  // elements of several kinds
-  if (found.kind == number::none)
-    return fail(MPI_ERR_TYPE, "the target's datatype has elements of several kinds");
-  if (!collectives::predefined(found.what, found.kind))
-    return fail(MPI_ERR_OP, "{} is not defined on the elements of the target's datatype", op.name);
+  if (found.kind == number::none) [[unlikely]]
+    return refuse_type("the target's datatype has elements of several kinds");
+  if (!collectives::predefined(found.what, found.kind)) [[unlikely]]
+    return refuse_operation(op);
   return MPI_SUCCESS;
 }
 
 [[nodiscard]] int check_kind(const local_data& data, const windows::change& how) {
   if (how.kind == number::byte || data.type->size() == 0 || data.type->element_kind() == how.kind)
     return MPI_SUCCESS;
-  return fail(MPI_ERR_TYPE, "the elements of origin and target are of different kinds");
+  return refuse_type("the elements of origin and target are of different kinds");
 }
 
 [[nodiscard]] int put(window& win, const local_data& from, const place& to, pending_ptr& left) {
@@ -107,22 +128,34 @@ using windows::place;
   return check_range(win.memory().get(to, from, left), win, from);
 }
 
+[[nodiscard]] bool has_form_of(const place& target, const local_data& data) noexcept {
+  return data.type == target.type && data.count == target.count;
+}
+
+/// Of data that does not have the form of the target. An MPI error code.
+[[nodiscard, gnu::noinline]] int check_operands(const local_data& operand, const local_data* before,
+                                                const place& at, const windows::change& how) {
+  if (how.what != collectives::operation::no_op) {
+    if (const int code = check_sizes(operand, at)) return code;
+    if (const int code = check_kind(operand, how)) return code;
+  }
+  if (before == nullptr) return MPI_SUCCESS;
+  if (const int code = check_sizes(*before, at)) return code;
+  return check_kind(*before, how);
+}
+
 /// `before` null: nothing is fetched.
 [[nodiscard]] int change(window& win, const local_data& operand, const local_data* before,
                          const place& at, const operation& op, pending_ptr& left) {
   if (const int code = admit(win, at.rank)) return code;
   windows::change how;
   if (const int code = find_change(op, at, how)) return code;
-  if (before == nullptr && how.what == collectives::operation::no_op)
-    return fail(MPI_ERR_OP, "MPI_NO_OP is for operations that fetch");
-  if (how.what != collectives::operation::no_op) {
-    if (const int code = check_sizes(operand, at)) return code;
-    if (const int code = check_kind(operand, how)) return code;
-  }
-  if (before != nullptr) {
-    if (const int code = check_sizes(*before, at)) return code;
-    if (const int code = check_kind(*before, how)) return code;
-  }
+  if (before == nullptr && how.what == collectives::operation::no_op) return refuse_operation(op);
+  std::int64_t bytes = 0;
+  if (__builtin_mul_overflow(at.count, at.type->size(), &bytes)) [[unlikely]]
+    return refuse_count(at.count, *at.type);
+  if (!has_form_of(at, operand) || (before != nullptr && !has_form_of(at, *before)))
+    if (const int code = check_operands(operand, before, at, how)) return code;
   trace_access(win, at.rank, bytes_of(at));
   return check_range(win.memory().update(operand, before, at, how, left), win, at);
 }

@@ -19,23 +19,26 @@ using signal = report::traced_message::sort;
 
 constexpr int all_ranks = -1;  // as traced_window.hpp has it
 
-[[nodiscard]] int code_of(epoch_answer answer, const window& win, std::string_view why,
-                          status how = status::ok) {
-  switch (answer) {
-    case epoch_answer::ok:
-      return mpi::code_of(how, win);
-    case epoch_answer::refused:
-      return fail(MPI_ERR_RMA_SYNC, "{}", why);
-    case epoch_answer::lost:
-      break;
-  }
+[[gnu::cold, gnu::noinline]] int refuse(epoch_answer answer, const window& win,
+                                        std::string_view why) {
+  if (answer == epoch_answer::refused) return fail(MPI_ERR_RMA_SYNC, "{}", why);
   return mpi::code_of(status::lost, win);
 }
 
-[[nodiscard]] int check_rank(window& win, int rank) {
-  if (rank >= 0 && rank < win.memory().size()) return MPI_SUCCESS;
+[[nodiscard]] inline int code_of(epoch_answer answer, const window& win, std::string_view why,
+                                 status how = status::ok) {
+  if (answer != epoch_answer::ok) [[unlikely]]
+    return refuse(answer, win, why);
+  return how == status::ok ? MPI_SUCCESS : mpi::code_of(how, win);
+}
+
+[[gnu::cold, gnu::noinline]] int refuse_rank(window& win, int rank) {
   return fail(MPI_ERR_RANK, "argument rank is {}, but the window has {} processes", rank,
               win.memory().size());
+}
+
+[[nodiscard]] inline int check_rank(window& win, int rank) {
+  return rank >= 0 && rank < win.memory().size() ? MPI_SUCCESS : refuse_rank(win, rank);
 }
 
 [[nodiscard]] int check_assertions(int given, int known) {
@@ -54,10 +57,13 @@ constexpr int all_ranks = -1;  // as traced_window.hpp has it
   return MPI_SUCCESS;
 }
 
-[[nodiscard]] int check_passive(window& win, int rank) {
-  if (const int code = check_rank(win, rank)) return code;
-  if (win.epochs().is_passive(rank)) return MPI_SUCCESS;
+[[gnu::cold, gnu::noinline]] int refuse_flush(int rank) {
   return fail(MPI_ERR_RMA_SYNC, "rank {} is not locked", rank);
+}
+
+[[nodiscard, gnu::always_inline]] inline int check_passive(window& win, int rank) {
+  if (const int code = check_rank(win, rank)) return code;
+  return win.epochs().is_passive(rank) ? MPI_SUCCESS : refuse_flush(rank);
 }
 
 [[nodiscard]] int check_passive_all(window& win) {

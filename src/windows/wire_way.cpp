@@ -206,7 +206,9 @@ pending_ptr wire_way::fetch(const local_data& operand, const local_data& before,
   array_form values(changes ? operand : local_data{.type = &datatypes::layout::of(how.kind)},
                     how.kind);
   values.read();
-  way.begin(request_bytes_of(way, from, static_cast<std::size_t>(values.count() * extent)));
+  // Of what is fetched: without an operand, too, many elements take several requests.
+  const auto fetched = operation->before.count() * extent;
+  way.begin(request_bytes_of(way, from, static_cast<std::size_t>(fetched)));
   const base::lock_guard held(way.lock, std::adopt_lock);
   const auto [runs_max, elements_max] = limits_of(way.room(), extent);
   run_cutter cutter(

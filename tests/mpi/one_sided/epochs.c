@@ -71,15 +71,16 @@ static void long_epochs_keep_their_order(void) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* What is too large for a packet, in epochs of both kinds. */
+/* What is too large for a packet, in epochs of both kinds. Created, so that by packets no rank maps
+ * the memory of another: a lock then leaves with the operations. */
 static void large_puts_are_there_at_the_end_of_an_epoch(void) {
   enum { COUNT = 100 * 1000 };
-  int *base, *values = malloc(COUNT * sizeof(int));
+  int *base = malloc(COUNT * sizeof(int)), *values = malloc(COUNT * sizeof(int));
   MPI_Win win;
   MPI_Group from, to;
   const int before = (check_rank + check_size - 1) % check_size, after = next();
-  CHECK_OK(MPI_Win_allocate(COUNT * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &base,
-                            &win));
+  CHECK_OK(
+      MPI_Win_create(base, COUNT * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win));
   MPI_Group all;
   MPI_Comm_group(MPI_COMM_WORLD, &all);
   MPI_Group_incl(all, 1, &before, &from);
@@ -106,10 +107,21 @@ static void large_puts_are_there_at_the_end_of_an_epoch(void) {
     CHECK_OK(MPI_Win_unlock(check_rank, win));
     MPI_Barrier(MPI_COMM_WORLD);
   }
+  /* Requests that fill a message but for a few bytes, and a fetch that takes several. */
+  for (int puts = 1350; puts <= 1366; ++puts) {
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, after, 0, win));
+    for (int i = 0; i < puts; ++i)
+      CHECK_OK(MPI_Put(&puts, 1, MPI_INT, after, COUNT - 1, 1, MPI_INT, win));
+    CHECK_OK(MPI_Get_accumulate(NULL, 0, MPI_INT, values, COUNT, MPI_INT, after, 0, COUNT, MPI_INT,
+                                MPI_NO_OP, win));
+    CHECK_OK(MPI_Win_unlock(after, win));
+    CHECK(values[COUNT - 1] == puts, "%d instead of %d", values[COUNT - 1], puts);
+  }
   MPI_Group_free(&from);
   MPI_Group_free(&to);
   MPI_Group_free(&all);
   MPI_Win_free(&win);
+  free(base);
   free(values);
 }
 

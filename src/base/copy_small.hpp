@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/copy_between_cores.hpp"
+
 namespace headway::base {
 
 namespace detail {
@@ -26,7 +28,8 @@ constexpr std::size_t small_bytes_max = 64;
 /// `small_bytes_max`. The two blocks do not overlap.
 inline void copy_small(std::byte* to, const std::byte* from, std::size_t size) noexcept {
   if (size > small_bytes_max) [[unlikely]] {
-    std::memcpy(to, from, size);
+    if (stalls_strings(to, from)) copy_between_cores(to, from, size);
+    else std::memcpy(to, from, size);
   } else if (size > 32) {
     detail::copy_ends<32>(to, from, size);
   } else if (size >= 16) {

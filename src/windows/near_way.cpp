@@ -77,7 +77,7 @@ class packed_form {
 void copy(const local_data& from, const local_data& to) noexcept {
   const auto bytes = from.bytes();
   if (from.is_one_block() && to.is_one_block()) {
-    copy_block(to.block(), from.block(), static_cast<std::size_t>(bytes));
+    base::copy_small(to.block(), from.block(), static_cast<std::size_t>(bytes));
   } else if (from.is_one_block()) {
     to.type->unpack(from.block(), to.at, to.count);
   } else if (to.is_one_block()) {

@@ -3,8 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/copy_between_cores.hpp"
-#include "base/copy_small.hpp"
 #include "processes/process.hpp"
 #include "rails/memory.hpp"
 #include "windows/control_line.hpp"
@@ -23,12 +21,6 @@ struct near_target {
   lock_holder me{};              ///< this process, where it holds `line->changing`
   slot_way* slots = nullptr;     ///< null: none, the target does not serve any
 };
-
-/// Between memory of the node and a buffer.
-inline void copy_block(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
-  if (bytes <= base::small_bytes_max) base::copy_small(to, from, bytes);
-  else base::copy_between_cores(to, from, bytes);
-}
 
 // One-sided operations by loads and stores, or by the kernel's copies. They have ended, at the
 // target too, when they return. The caller has checked that they are inside of the window.

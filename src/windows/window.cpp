@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/copy_small.hpp"
 #include "base/fence.hpp"
 
 namespace headway::windows {
@@ -146,7 +147,7 @@ status window::put(const local_data& from, const place& to, pending_ptr& left) {
   const member& m = at(to.rank);
   if (auto* const there = mapped_row(to); there != nullptr && from.is_one_block()) [[likely]] {
     count(m, &statistics::row::puts, to);
-    copy_block(there, from.block(), static_cast<std::size_t>(from.bytes()));
+    base::copy_small(there, from.block(), static_cast<std::size_t>(from.bytes()));
     return status::ok;
   }
   if (to.count * to.type->size() == 0) return status::ok;
@@ -162,7 +163,7 @@ status window::get(const local_data& to, const place& from, pending_ptr& left) {
   const member& m = at(from.rank);
   if (auto* const there = mapped_row(from); there != nullptr && to.is_one_block()) [[likely]] {
     count(m, &statistics::row::gets, from);
-    copy_block(to.block(), there, static_cast<std::size_t>(to.bytes()));
+    base::copy_small(to.block(), there, static_cast<std::size_t>(to.bytes()));
     return status::ok;
   }
   if (from.count * from.type->size() == 0) return status::ok;

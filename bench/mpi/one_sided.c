@@ -192,15 +192,19 @@ int main(int argc, char** argv) {
   struct list sizes = {.count = 0};
   list_read(&sizes, "8,64K,1M");
   bool created = false;
+  double behind = 0;
   const struct option own[] = {
       {"--sizes", option_list, &sizes, "bytes, multiples of 8"},
+      {"--behind", option_number, &behind,
+       "bytes from the beginning of a page to the origin's buffer, a multiple of 8 [0]"},
       {"--created", option_flag, &created, "MPI_Win_create instead of MPI_Win_allocate"},
       {NULL, option_flag, NULL, NULL}};
   bench_start(&b, own, argc, argv);
   size_t most = 4096;
   for (int i = 0; i < sizes.count; ++i)
     if (sizes.value[i] > most) most = sizes.value[i];
-  struct window w = {.data = buffer(most)};
+  char* const pages = buffer(most + (size_t)behind);
+  struct window w = {.data = pages + (size_t)behind};
   memset(w.data, 0, most);
   if (created) {
     w.base = buffer(most);
@@ -211,6 +215,6 @@ int main(int argc, char** argv) {
   run_operations(&b, &w, &sizes);
   MPI_Win_free(&w.win);
   if (created) free(w.base);
-  free(w.data);
+  free(pages);
   return bench_finish(&b);
 }

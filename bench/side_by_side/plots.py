@@ -11,7 +11,7 @@ def looks(labels, own):
     """{label: (color, marker, width of the line)}. The first label that `own` says yes to is ours;
     every other one has the next colour and marker."""
     first = next((label for label in labels if own(label)), None)
-    found, others = {first: (OURS, MARKERS[0], 2.4)}, 0
+    found, others = ({} if first is None else {first: (OURS, MARKERS[0], 2.4)}), 0
     for label in labels:
         if label not in found:
             color, marker = PEERS[others % len(PEERS)], MARKERS[(others + 1) % len(MARKERS)]

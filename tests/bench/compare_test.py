@@ -9,7 +9,7 @@ import unittest.mock
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
-from side_by_side import figures, libraries, network, programs, rounds  # noqa: E402
+from side_by_side import figures, libraries, network, plots, programs, rounds  # noqa: E402
 
 
 def result(benchmark="pingpong", **values):
@@ -18,6 +18,15 @@ def result(benchmark="pingpong", **values):
     made.ours = tuple(label for label in made.values if label.startswith("headway"))
     made.own = "headway"
     return made
+
+
+class Looks(unittest.TestCase):
+    def test_no_curve_has_no_look(self):
+        self.assertEqual(plots.looks([], lambda label: True), {})
+
+    def test_without_an_own_curve_none_has_the_own_look(self):
+        self.assertEqual(list(plots.looks(["impi", "mpich"], lambda label: False)),
+                         ["impi", "mpich"])  # fmt: skip
 
 
 class Ratios(unittest.TestCase):

@@ -26,13 +26,13 @@ namespace headway::rails::shm {
 constexpr std::size_t line_bytes = 64;
 constexpr std::size_t cell_bytes = line_bytes / cells_per_line;  ///< of a ring
 constexpr std::uint32_t slots_max = 512;                         ///< peers on one machine
-constexpr std::uint32_t pieces_max = 32;                         ///< of a slot
+constexpr std::uint32_t pieces_max = 64;                         ///< of a slot
 constexpr std::uint32_t transfers_max = 16;  ///< large payloads under way to one receiver
 /// atomics of one sender without an answer; the same number of gets
 constexpr std::uint32_t calls_max = 8;
 constexpr std::uint32_t reply_count = 2;  ///< buffers of a slot for replies to gets, one piece each
 constexpr std::uint64_t layout_magic = 0x6879'6177'6461'6568;
-constexpr std::uint32_t layout_version = 14;
+constexpr std::uint32_t layout_version = 15;
 
 using token = std::array<std::byte, 16>;
 
@@ -134,7 +134,7 @@ struct slot_control {
 constexpr std::size_t page_bytes = 4096;
 constexpr std::size_t shared_lines_at = page_bytes;
 constexpr std::size_t head_bytes = shared_lines_at + shm_slots::total_bytes;
-constexpr std::size_t control_bytes = page_bytes;
+constexpr std::size_t control_bytes = 2 * page_bytes;
 static_assert(sizeof(segment_head) <= shared_lines_at && head_bytes % page_bytes == 0);
 static_assert(sizeof(slot_control) <= control_bytes);
 static_assert(sizeof(transfer_line) == line_bytes && sizeof(piece_line) == line_bytes);

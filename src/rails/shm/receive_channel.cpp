@@ -350,7 +350,17 @@ bool receive_channel::pull_is_due() noexcept {
   if (table_[oldest_ % table_size].lent) return true;  // the sender leaves half of it to this end
   const std::uint64_t now = c_.clock.now_ns();
   if (silent_since_ns_ == 0) silent_since_ns_ = now;
-  return now - silent_since_ns_ >= patience_ns;
+  const auto silent_ns = now - silent_since_ns_;
+  return silent_ns >= patience_ns && (silent_ns >= copying_patience_ns || !sender_copies());
+}
+
+/// The sender has taken a piece of the oldest transfer that has not arrived.
+bool receive_channel::sender_copies() const noexcept {
+  const transfer& t = table_[oldest_ % table_size];
+  const auto claim =
+      c_.slot.control->transfers[oldest_ % transfers_max].claim.load(std::memory_order_relaxed);
+  const std::uint64_t taken = (claim & 0xffff'ffff) * c_.shape.piece_bytes;
+  return claim >> 32 == oldest_ && taken > t.notice.bytes - t.missing;
 }
 
 receive_channel::transfer* receive_channel::claim_some(std::uint32_t& first,
@@ -360,7 +370,8 @@ receive_channel::transfer* receive_channel::claim_some(std::uint32_t& first,
     if (t.missing == 0) continue;
     const std::uint64_t pieces = (t.notice.bytes + c_.shape.piece_bytes - 1) / c_.shape.piece_bytes;
     auto& claim = c_.slot.control->transfers[number % transfers_max].claim;
-    count = claim_pieces(claim, number, pieces, pull_pieces, first);
+    const auto wanted = std::max<std::uint32_t>(pull_bytes / c_.shape.piece_bytes, 1);
+    count = claim_pieces(claim, number, pieces, wanted, first);
     if (count != 0) return &t;
   }
   return nullptr;

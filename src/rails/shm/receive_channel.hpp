@@ -61,10 +61,13 @@ class receive_channel {
  private:
   /// Transfers that were announced and are not complete: at most `transfers_max` that the sender
   /// has not finished, and at most `pieces_max` that it has, the end of which is still in a buffer.
-  static constexpr std::uint32_t table_size = 64;
+  static constexpr std::uint32_t table_size = 128;
   static_assert(table_size >= transfers_max + pieces_max);
-  static constexpr std::uint64_t patience_ns = 4000;  // how long to wait for a silent sender
-  static constexpr std::uint32_t pull_pieces = 4;  // read at once, because a call costs half a µs
+  static constexpr std::uint64_t patience_ns = 4000;  // how long to wait for a silent sender …
+  // … that has taken a piece: far longer than copying one takes, unless it has lost its processor
+  static constexpr std::uint64_t copying_patience_ns = 20'000;
+  /// Read at once, because a call costs half a µs.
+  static constexpr std::uint32_t pull_bytes = 256 * 1024;
 
   struct transfer {
     transfer_notice notice{};
@@ -93,6 +96,7 @@ class receive_channel {
   [[nodiscard]] std::size_t take_piece(event& e) noexcept;
   [[nodiscard]] std::size_t pull(event& e) noexcept;
   [[nodiscard]] bool pull_is_due() noexcept;
+  [[nodiscard]] bool sender_copies() const noexcept;
   [[nodiscard]] bool leaves_copying() const noexcept;
   [[nodiscard]] transfer* claim_some(std::uint32_t& first, std::uint32_t& count) noexcept;
   [[nodiscard]] event landed(std::uint64_t exposure_token, std::size_t bytes) const noexcept;

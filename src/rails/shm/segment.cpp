@@ -53,7 +53,7 @@ std::size_t geometry::eager_bytes() const noexcept {
 }
 
 std::size_t geometry::small_put_bytes() const noexcept {
-  return std::min<std::size_t>(piece_bytes / 4, eager_bytes());
+  return std::min<std::size_t>(piece_bytes / 2, eager_bytes());
 }
 
 std::size_t geometry::slot_bytes() const noexcept {

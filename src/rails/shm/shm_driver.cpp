@@ -59,9 +59,9 @@ geometry shm_driver::shape_for(std::uint32_t size, const settings& how,
   geometry g{.slot_count = std::min(size, slots_max)};
   const std::uint32_t ring = rings_bytes / std::bit_ceil(std::clamp(size, 2u, slots_max));
   g.ring_bytes = chosen(how.ring_bytes, std::max(ring, ring_bytes_least), 4 * page_bytes);
-  const std::uint32_t piece_kib = size <= 4 ? 64 : size <= 8 ? 32 : 16;
+  const std::uint32_t piece_kib = size <= 8 ? 32 : 16;
   g.piece_bytes = chosen(how.piece_bytes, piece_kib * 1024, page_bytes);
-  const std::uint32_t pieces = size <= 8 ? 32 : size <= 32 ? 16 : 8;
+  const std::uint32_t pieces = size <= 4 ? 64 : size <= 8 ? 32 : size <= 32 ? 16 : 8;
   g.piece_count = std::min(chosen(how.piece_count, pieces, 2), pieces_max);
   // By the capacity, not by what is free now, because all processes have to send packets of the
   // same length.

@@ -31,7 +31,7 @@ const base::number_tunable pieces{
     "",
     0,
     0,
-    32,
+    64,
     "buffers for pieces, for each peer; 0: by the number of processes"};
 
 }  // namespace

@@ -9,11 +9,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "rails/shm/host.hpp"
+#include "rails/shm/pieces.hpp"
 #include "rails/shm/segment.hpp"
 #include "rails/shm/shm_driver.hpp"
 #include "shm_folder.hpp"
@@ -256,6 +258,45 @@ TEST(shm_records, that_skip_no_cells_or_more_than_there_are_end_the_connection) 
     ASSERT_EQ(count, 1u);
     EXPECT_EQ(events[0].kind, event_kind::lost);
   }
+}
+
+/// The sender has taken the first piece of a payload and lost its processor.
+TEST(shm_pieces, one_that_the_sender_has_taken_holds_up_no_other_for_long) {
+  victim_of_peer victim;
+  ASSERT_TRUE(victim.way);
+  const std::size_t piece_bytes = victim.way->shape().piece_bytes;
+  const std::vector<std::byte> payload(4 * piece_bytes, std::byte{3});
+  std::vector<std::byte> target(payload.size());
+  const auto exposed = victim.driver.memory()->expose({.bytes = target}).value();
+  const transfer_notice notice{.number = 0,
+                               .lends = lending::none,
+                               .attends = 1,
+                               .id = exposed.id,
+                               .offset = 0,
+                               .bytes = payload.size(),
+                               .address = reinterpret_cast<std::uint64_t>(payload.data())};
+  const std::uint64_t word = record_word({.kind = record_kind::transfer, .bytes = sizeof notice});
+  const slot_view& slot = victim.way->slot();
+  slot.control->transfers[0].claim.store(1);
+  std::memcpy(slot.ring, &word, sizeof word);
+  std::memcpy(slot.ring + sizeof word, &notice, sizeof notice);
+  victim.begin();
+  std::array<event, 4> events;
+  std::size_t arrived = 0;
+  const auto reap = [&] {
+    for (const auto& e : std::span(events).first(victim.driver.reap(events)))
+      if (e.kind == event_kind::landed) arrived += e.count;
+  };
+  while (arrived < payload.size() - piece_bytes) reap();
+  EXPECT_EQ(slot.control->transfers[0].pulled.load(), payload.size() - piece_bytes);
+  // It goes on.
+  std::memcpy(slot.pieces, payload.data(), piece_bytes);
+  piece_line& line = slot.control->pieces[0];
+  line.bytes = static_cast<std::uint32_t>(piece_bytes);
+  fill_piece(line.turn, 0);
+  while (arrived < payload.size()) reap();
+  EXPECT_EQ(arrived, payload.size());
+  EXPECT_EQ(target, payload);
 }
 
 TEST(shm_records, of_one_cell_and_of_more_follow_each_other_in_any_order) {

@@ -9,7 +9,17 @@
 
 namespace headway::packets {
 
-std::size_t get_choice::row_of(std::uint64_t bytes, bool beside) noexcept {
+namespace {
+
+/// The time of one way that is clearly worse than the other's: no row can be wrong about that by
+/// chance.
+constexpr bool clearly_more(std::uint64_t one, std::uint64_t other) noexcept {
+  return other != 0 && 2 * one > 3 * other;
+}
+
+}  // namespace
+
+std::size_t get_choice::number_of(std::uint64_t bytes, bool beside) noexcept {
   const int bits = static_cast<int>(std::bit_width(bytes)) - first_class_bits;
   const auto size =
       static_cast<std::size_t>(std::clamp(bits, 0, static_cast<int>(class_count) - 1));
@@ -19,64 +29,85 @@ std::size_t get_choice::row_of(std::uint64_t bytes, bool beside) noexcept {
 get_choice::choice get_choice::choose(std::uint64_t bytes, bool beside,
                                       std::uint64_t now_ns) noexcept {
   if (bytes > get_bytes_max) return {};
-  const auto number = row_of(bytes, beside);
+  const auto number = number_of(bytes, beside);
   const base::lock_guard guard(lock_);
-  row& r = rows_[number];
-  ++r.chosen;  // messages beyond the row are not timed, because those before them are still coming
-  return {.by = r.now,
-          .timed = r.chosen <= r.length(),
-          .row = static_cast<std::uint8_t>(number),
+  size_class& c = classes_[number];
+  if (c.rows == 0 && c.chosen == 0 && number >= 2) start_like(c, classes_[number - 2]);
+  ++c.chosen;  // messages beyond the row are not timed, because those before them are still coming
+  return {.by = c.now,
+          .timed = c.chosen <= c.length(),
+          .number = static_cast<std::uint8_t>(number),
+          .row = c.rows,
           .begun_ns = now_ns};
 }
 
-/// Messages that overlap: each counts from the end of the one before.
 get_choice::choice get_choice::choose_known(std::uint64_t bytes, bool beside) noexcept {
   if (bytes > get_bytes_max) return {};
   const base::lock_guard guard(lock_);
-  const row& r = rows_[row_of(bytes, beside)];
-  const auto got = r.cost_of(way::get);
-  return {.by = got != 0 && got < r.cost_of(way::put) ? way::get : way::put};
+  const size_class& c = classes_[number_of(bytes, beside)];
+  const auto got = c.cost_of(way::get);
+  return {.by = got != 0 && got < c.cost_of(way::put) ? way::get : way::put};
 }
 
+/// Messages that overlap: each counts from the end of the one before.
 void get_choice::arrived(const choice& made, std::uint64_t bytes, std::uint64_t now_ns) noexcept {
   if (!made.timed) return;
   const base::lock_guard guard(lock_);
-  row& r = rows_[made.row];
-  const auto since = std::max(made.begun_ns, r.last_end_ns);
+  size_class& c = classes_[made.number];
+  if (c.rows != made.row) return;  // that row ended early
+  const bool overlap = made.number % 2 != 0;
+  const auto since = std::max(made.begun_ns, c.last_end_ns);
   const auto took_ns = now_ns > since ? now_ns - since : 0;
-  r.last_end_ns = std::max(r.last_end_ns, now_ns);
-  r.samples[r.ended++] = took_ns * 1024 / std::max<std::uint64_t>(bytes, 1);
-  if (r.ended == r.length()) learn(r, made.row % 2 != 0);
+  c.last_end_ns = std::max(c.last_end_ns, now_ns);
+  c.samples[c.ended++] = took_ns * 1024 / std::max<std::uint64_t>(bytes, 1);
+  if (c.ended == c.length() || (!overlap && is_clearly_slower(c))) learn(c, overlap);
+}
+
+/// Both of the first two messages of a row took clearly longer than the other way.
+bool get_choice::is_clearly_slower(const size_class& c) noexcept {
+  const auto other = c.cost_of(c.now == way::get ? way::put : way::get);
+  return c.ended == 2 && clearly_more(std::min(c.samples[0], c.samples[1]), other);
 }
 
 /// Of overlapping messages several may end at once, so their mean is used; otherwise the median,
 /// because one interrupted message would distort a mean. The figure of a way is that of its fastest
 /// row, raised by a sixteenth with each slower one.
-void get_choice::learn(row& r, bool overlap) noexcept {
-  const auto samples = std::span(r.samples).first(r.length());
+void get_choice::learn(size_class& c, bool overlap) noexcept {
+  const auto samples = std::span(c.samples).first(c.ended);
   std::ranges::sort(samples);
   const auto sum = std::accumulate(samples.begin(), samples.end(), std::uint64_t{0});
   const auto figure = overlap ? sum / samples.size() : samples[samples.size() / 2];
   const auto seen = std::max<std::uint64_t>(figure, 1);
-  auto& known = r.cost[static_cast<std::size_t>(r.now)];
+  auto& known = c.cost[static_cast<std::size_t>(c.now)];
   // The first row of each way is discarded: it meets cold memory and page faults.
-  if (r.rows >= 2) known = known == 0 ? seen : std::min(seen, known + known / 16 + 1);
-  ++r.rows;
-  r.chosen = r.ended = 0;
-  const way faster = r.cost_of(way::put) < r.cost_of(way::get) ? way::put : way::get;
+  if (c.rows >= ways) known = known == 0 ? seen : std::min(seen, known + known / 16 + 1);
+  ++c.rows;
+  c.chosen = c.ended = 0;
+  const way faster = c.faster();
   const way slower = faster == way::put ? way::get : way::put;
-  if (r.rows < first_rows) {
-    r.now = r.rows % 2 == 0 ? way::get : way::put;
-  } else if (r.rows < r.retry_at) {
-    r.now = faster;
+  if (c.rows < first_rows) {
+    c.now = c.rows % ways == 0 ? way::put : way::get;
+  } else if (c.rows < c.retry_at) {
+    c.now = faster;
   } else {
-    r.now = slower;
-    r.retry_period = std::min(2 * r.retry_period, retry_period_max);
-    const auto least = r.cost_of(faster);
-    const auto lost = (r.cost_of(slower) - least) * 50 / least;
+    c.now = slower;
+    c.retry_period = std::min(2 * c.retry_period, retry_period_max);
+    const auto least = c.cost_of(faster);
+    const auto lost = (c.cost_of(slower) - least) * 50 / least;
     const auto worth = static_cast<std::uint32_t>(std::min<std::uint64_t>(lost, retry_rows_max));
-    r.retry_at = r.rows + 1 + std::max(r.retry_period, r.rows < cold_rows ? 0 : worth);
+    c.retry_at = c.rows + 1 + std::max(c.retry_period, c.rows < cold_rows ? 0 : worth);
   }
+}
+
+/// As after the first rows, if one way is clearly faster for messages half as long.
+void get_choice::start_like(size_class& c, const size_class& smaller) noexcept {
+  const way faster = smaller.faster();
+  const way slower = faster == way::put ? way::get : way::put;
+  if (smaller.rows < first_rows || !clearly_more(smaller.cost_of(slower), smaller.cost_of(faster)))
+    return;
+  c.cost = smaller.cost;
+  c.rows = first_rows;
+  c.now = faster;
 }
 
 }  // namespace headway::packets

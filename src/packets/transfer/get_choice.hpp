@@ -12,7 +12,9 @@ namespace headway::packets {
 /// Decides whether the receiver of a large message in the same node gets it (one core, one system
 /// call), or its sender puts it (a reply first, then both cores). Which is faster depends on the
 /// machine, the size, and on other messages between the two. So messages are timed, some in a row
-/// for one figure, and now and then some use the slower way, to see whether it still is.
+/// for one figure, and now and then some use the slower way, to see whether it still is. A row ends
+/// early if it is clearly slower, and a size class starts with what the next smaller one has found
+/// to be clearly faster: many programs send a hundred messages of a size and no more.
 ///
 /// Shape:    a figure for each way and size class, with and without other messages under way.
 /// Threads:  any; the lock is held for some tens of nanoseconds.
@@ -20,7 +22,7 @@ class get_choice {
  public:
   enum class way : std::uint8_t { put, get };
   static constexpr std::uint32_t row_length = 8;  ///< messages for one figure
-  static constexpr std::uint32_t first_row_length = 4;
+  static constexpr std::uint32_t first_row_length = 4, cold_row_length = 2;
   static constexpr std::uint32_t first_rows = 6;  ///< alternate between the two ways
   /// Rows until the slower way is tried again: twice as many each time, because the first rows of a
   /// process meet cold caches and page faults, which may make the faster way look like the slower.
@@ -35,7 +37,8 @@ class get_choice {
   struct choice {
     way by = way::put;
     bool timed = false;
-    std::uint8_t row = 0;
+    std::uint8_t number = 0;  // of the size class, with or without others under way
+    std::uint32_t row = 0;    // there
     std::uint64_t begun_ns = 0;
   };
 
@@ -49,8 +52,8 @@ class get_choice {
 
  private:
   /// Messages of a size class, with or without others under way, and their times.
-  struct row {
-    way now = way::get;
+  struct size_class {
+    way now = way::put;
     std::uint32_t chosen = 0, ended = 0;              // of this row
     std::array<std::uint64_t, 2> cost{};              // by way, ns for 1 KiB; 0: not known
     std::array<std::uint64_t, row_length> samples{};  // the same, of the messages in this row
@@ -59,20 +62,26 @@ class get_choice {
     std::uint32_t retry_period = retry_period_min;
     std::uint32_t retry_at = first_rows + retry_period_min;  // rows
     [[nodiscard]] std::uint32_t length() const noexcept {
-      return rows < first_rows ? first_row_length : row_length;
+      return rows < ways ? cold_row_length : rows < first_rows ? first_row_length : row_length;
     }
     [[nodiscard]] std::uint64_t cost_of(way by) const noexcept {
       return cost[static_cast<std::size_t>(by)];
     }
+    [[nodiscard]] way faster() const noexcept {
+      return cost_of(way::get) < cost_of(way::put) ? way::get : way::put;
+    }
   };
+  static constexpr std::uint32_t ways = 2;
   static constexpr std::size_t class_count = 8;  // the first has no lower bound
   static constexpr int first_class_bits = 13;    // 4 to 8 KiB
 
-  static std::size_t row_of(std::uint64_t bytes, bool beside) noexcept;
-  static void learn(row& r, bool overlap) noexcept;
+  static std::size_t number_of(std::uint64_t bytes, bool beside) noexcept;
+  [[nodiscard]] static bool is_clearly_slower(const size_class& c) noexcept;
+  static void learn(size_class& c, bool overlap) noexcept;
+  static void start_like(size_class& c, const size_class& smaller) noexcept;
 
   base::spinlock lock_;
-  std::array<row, 2 * class_count> rows_ HEADWAY_GUARDED_BY(lock_);
+  std::array<size_class, 2 * class_count> classes_ HEADWAY_GUARDED_BY(lock_);
 };
 
 }  // namespace headway::packets

@@ -45,6 +45,7 @@ struct get_choice_test : ::testing::Test {
     return got;
   }
   static constexpr int row = get_choice::row_length;
+  /// At least as many as the first rows have.
   static constexpr int first_rows = get_choice::first_rows * get_choice::first_row_length;
   /// So many messages that the slower way is hardly tried any more.
   static constexpr int settled = 4 * get_choice::retry_period_max * row;
@@ -74,8 +75,9 @@ TEST_F(get_choice_test, learns_nothing_from_messages_beside_threads_that_want_pr
 }
 
 TEST_F(get_choice_test, tries_both_and_stays_with_the_faster) {
-  const messages m{.get_ns = 5000, .put_ns = 9000};
-  EXPECT_EQ(alone(m, first_rows), first_rows / 2);
+  const messages m{.get_ns = 5000, .put_ns = 7000};
+  constexpr int first = 2 * get_choice::cold_row_length + 4 * get_choice::first_row_length;
+  EXPECT_EQ(alone(m, first), first / 2);
   EXPECT_GE(alone(m, 100), 100 - 3 * row);
   static_cast<void>(alone(m, settled));
   EXPECT_GE(alone(m, a_period), a_period - row);
@@ -92,8 +94,54 @@ TEST_F(get_choice_test, a_way_that_is_far_slower_is_hardly_tried) {
   static_cast<void>(alone(m, settled));
   constexpr int rows = 4000;
   const int got = alone(m, rows * row);
-  EXPECT_LE(got, rows / 200 * row + row);
-  EXPECT_GE(got, rows / 200 * row - 2 * row);
+  constexpr int tries = rows / 200;  // of two messages each, because they are clearly slower
+  EXPECT_LE(got, 2 * (tries + 1));
+  EXPECT_GE(got, 2 * (tries - 2));
+}
+
+TEST_F(get_choice_test, a_row_that_is_clearly_slower_ends_after_two_messages) {
+  const messages m{.get_ns = 30'000, .put_ns = 10'000};
+  // Two cold ones, the second row, which is compared, and one try after 16 messages by put.
+  EXPECT_EQ(alone(m, 40), 2 + 2 + 2 + 2);
+  EXPECT_LE(alone(m, 60), 4);
+}
+
+TEST_F(get_choice_test, one_slow_message_does_not_end_a_row) {
+  messages m{.get_ns = 6000, .put_ns = 7000};
+  static_cast<void>(alone(m, settled));
+  static_cast<void>(alone({.get_ns = 100'000, .put_ns = 7000}, 1));
+  EXPECT_GE(alone(m, 2 * row), row);
+}
+
+TEST_F(get_choice_test, a_size_starts_with_what_half_of_it_knows) {
+  for (const bool gets : {false, true}) {
+    choice.~get_choice();
+    new (&choice) get_choice;
+    const auto of = [&](std::uint64_t size) {
+      const auto slow = 4 * size, fast = 2 * size;
+      return messages{
+          .bytes = size * kib, .get_ns = gets ? fast : slow, .put_ns = gets ? slow : fast};
+    };
+    static_cast<void>(alone(of(128), settled));
+    const int got = alone(of(256), 2 * row);
+    EXPECT_EQ(got, gets ? 2 * row : 0);
+    EXPECT_EQ(alone(of(256), 2), gets ? 0 : 2);  // then it looks for itself
+  }
+}
+
+TEST_F(get_choice_test, a_size_tries_both_if_half_of_it_knows_nothing_clear) {
+  static_cast<void>(alone({.bytes = 128 * kib, .get_ns = 11'000, .put_ns = 10'000}, settled));
+  EXPECT_GT(alone({.bytes = 256 * kib, .get_ns = 22'000, .put_ns = 20'000}, 2 * row), 2);
+}
+
+TEST_F(get_choice_test, a_message_of_a_row_that_ended_early_says_nothing_of_the_next) {
+  const messages m{.get_ns = 30'000, .put_ns = 10'000};
+  static_cast<void>(alone(m, 10));  // row 2 is over
+  const auto late = choice.choose(m.bytes, false, now_ns);
+  ASSERT_TRUE(late.timed);
+  static_cast<void>(alone(m, 60));
+  choice.arrived(late, m.bytes, late.begun_ns + 1);
+  EXPECT_LE(alone(m, 100), 10);
 }
 
 TEST_F(get_choice_test, a_cold_start_does_not_last) {

@@ -11,9 +11,10 @@ transfer_notice transfer_table::begin(const remote_place& to, std::span<const st
   using way = way_choice::way;
   const std::uint32_t number = posted_.load(std::memory_order_relaxed);  // as in `full`
   // Behind others it goes through buffers: both ends are busy, and copy at the same time. There is
-  // no choice then, and no timing.
+  // no choice then, and no timing. Nor while buffers are new: their memory is still in no cache.
   const bool large = from.size() >= placed_bytes_min;
-  const bool chooses = large && number == done_.load(std::memory_order_relaxed);
+  const bool chooses =
+      large && buffers_were_used() && number == done_.load(std::memory_order_relaxed);
   const bool can_place = large && writable_pid() != 0;
   const bool places =
       can_place && (!push_ || (chooses && choice_.choose(from.size()) == way::placing));
@@ -39,6 +40,13 @@ transfer_notice transfer_table::begin(const remote_place& to, std::span<const st
           .offset = to.offset,
           .bytes = from.size(),
           .address = reinterpret_cast<std::uint64_t>(from.data())};
+}
+
+/// All of them, once.
+bool transfer_table::buffers_were_used() const noexcept {
+  const geometry& shape = way_->shape();
+  return buffered_bytes_.load(std::memory_order_relaxed) >=
+         std::uint64_t{shape.piece_bytes} * shape.piece_count;
 }
 
 bool transfer_table::is_whole(std::uint32_t number) const noexcept {
@@ -89,6 +97,9 @@ std::size_t transfer_table::report(peer_id peer, bool down, std::span<event> out
     const posting& p = entry(number);
     if (whole && p.begun_ns != 0 && !copies_alone(number))
       choice_.learn(p.payload.size(), p.chosen, base::machine_now_ns() - p.begun_ns);
+    if (p.chosen == way_choice::way::buffers)
+      buffered_bytes_.store(buffered_bytes_.load(std::memory_order_relaxed) + p.pushed,
+                            std::memory_order_relaxed);
     out[count] = {
         .kind = whole ? event_kind::sent : event_kind::failed, .peer = peer, .cookie = p.cookie};
   }

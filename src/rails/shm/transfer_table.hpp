@@ -103,6 +103,7 @@ class transfer_table {
   // for fewer bytes, system calls cost more
   static constexpr std::size_t placed_bytes_min = 128 * 1024;
 
+  [[nodiscard]] bool buffers_were_used() const noexcept;
   [[nodiscard]] bool is_pulled() const noexcept {
     return way_->slot().control->pulls.load(std::memory_order_relaxed) != 0;
   }
@@ -114,6 +115,7 @@ class transfer_table {
   // set to 0 by the pusher when the kernel or the peer refuses
   std::atomic<pid_t> writable_pid_;
   std::array<posting, transfers_max> postings_;
+  std::atomic<std::uint64_t> buffered_bytes_{0};  // pushed through buffers; the pusher writes it
   way_choice choice_;
 };
 

@@ -12,7 +12,8 @@ namespace headway::rails::shm {
 /// Chooses the way of a large payload that no other is in front of: through buffers, where both
 /// ends copy every byte at the same time, or directly to its target, where the kernel copies half
 /// of them for each end. Which is faster depends on the machine and the size: transfers are timed,
-/// and now and then one goes the slower way, to see whether it still is.
+/// and now and then one goes the slower way, to see whether it still is. A size class starts with
+/// what the next smaller one has found to be clearly faster.
 ///
 /// Threads:  `choose` one at a time, `learn` one at a time, both at the same time.
 class way_choice {
@@ -22,7 +23,9 @@ class way_choice {
   static constexpr std::uint32_t retry_period = 64;  // at least, and so that it costs 2 % at most
 
   [[nodiscard]] way choose(std::uint64_t bytes) noexcept {
-    size_class& c = classes_[class_of(bytes)];
+    const std::size_t which = class_of(bytes);
+    size_class& c = classes_[which];
+    if (c.chosen == 0 && which > 0) start_like(c, classes_[which - 1]);
     const std::uint32_t number = c.chosen++;
     // The first ones meet cold memory and page faults: each way gets several.
     if (number < trials) return number % 2 == 0 ? way::buffers : way::placing;
@@ -56,6 +59,16 @@ class way_choice {
   };
   static constexpr std::size_t class_count = 8;  // the last has no upper end
   static constexpr int first_class_bits = 18;    // below 256 KiB
+
+  static void start_like(size_class& c, const size_class& smaller) noexcept {
+    const auto by_placing = smaller.placing.load(std::memory_order_relaxed);
+    const auto by_buffers = smaller.buffers.load(std::memory_order_relaxed);
+    const auto [least, most] = std::minmax(by_placing, by_buffers);
+    if (smaller.chosen < trials || least == 0 || 2 * most < 3 * least) return;
+    c.placing.store(by_placing, std::memory_order_relaxed);
+    c.buffers.store(by_buffers, std::memory_order_relaxed);
+    c.chosen = trials;
+  }
 
   static std::size_t class_of(std::uint64_t bytes) noexcept {
     const int bits = static_cast<int>(std::bit_width(bytes)) - first_class_bits;

@@ -51,11 +51,12 @@ class get_choice {
   void arrived(const choice& made, std::uint64_t bytes, std::uint64_t now_ns) noexcept;
 
  private:
+  static constexpr std::uint32_t ways = 2;
   /// Messages of a size class, with or without others under way, and their times.
   struct size_class {
     way now = way::put;
     std::uint32_t chosen = 0, ended = 0;              // of this row
-    std::array<std::uint64_t, 2> cost{};              // by way, ns for 1 KiB; 0: not known
+    std::array<std::uint64_t, ways> cost{};           // by way, ns for 1 KiB; 0: not known
     std::array<std::uint64_t, row_length> samples{};  // the same, of the messages in this row
     std::uint64_t last_end_ns = 0;
     std::uint32_t rows = 0;
@@ -71,7 +72,6 @@ class get_choice {
       return cost_of(way::get) < cost_of(way::put) ? way::get : way::put;
     }
   };
-  static constexpr std::uint32_t ways = 2;
   static constexpr std::size_t class_count = 8;  // the first has no lower bound
   static constexpr int first_class_bits = 13;    // 4 to 8 KiB
 

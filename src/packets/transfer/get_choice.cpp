@@ -5,19 +5,10 @@
 #include <numeric>
 #include <span>
 
+#include "base/clearly_longer.hpp"
 #include "base/lock_guard.hpp"
 
 namespace headway::packets {
-
-namespace {
-
-/// The time of one way that is clearly worse than the other's: no row can be wrong about that by
-/// chance.
-constexpr bool clearly_more(std::uint64_t one, std::uint64_t other) noexcept {
-  return other != 0 && 2 * one > 3 * other;
-}
-
-}  // namespace
 
 std::size_t get_choice::number_of(std::uint64_t bytes, bool beside) noexcept {
   const int bits = static_cast<int>(std::bit_width(bytes)) - first_class_bits;
@@ -66,7 +57,7 @@ void get_choice::arrived(const choice& made, std::uint64_t bytes, std::uint64_t 
 /// Both of the first two messages of a row took clearly longer than the other way.
 bool get_choice::is_clearly_slower(const size_class& c) noexcept {
   const auto other = c.cost_of(c.now == way::get ? way::put : way::get);
-  return c.ended == 2 && clearly_more(std::min(c.samples[0], c.samples[1]), other);
+  return c.ended == 2 && base::clearly_longer(std::min(c.samples[0], c.samples[1]), other);
 }
 
 /// Of overlapping messages several may end at once, so their mean is used; otherwise the median,
@@ -99,11 +90,13 @@ void get_choice::learn(size_class& c, bool overlap) noexcept {
   }
 }
 
-/// As after the first rows, if one way is clearly faster for messages half as long.
+/// Takes over the figures of the next smaller size class, in place of first rows, if it has found
+/// one way to be clearly faster.
 void get_choice::start_like(size_class& c, const size_class& smaller) noexcept {
   const way faster = smaller.faster();
   const way slower = faster == way::put ? way::get : way::put;
-  if (smaller.rows < first_rows || !clearly_more(smaller.cost_of(slower), smaller.cost_of(faster)))
+  if (smaller.rows < first_rows ||
+      !base::clearly_longer(smaller.cost_of(slower), smaller.cost_of(faster)))
     return;
   c.cost = smaller.cost;
   c.rows = first_rows;

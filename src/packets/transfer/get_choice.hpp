@@ -13,8 +13,9 @@ namespace headway::packets {
 /// call), or its sender puts it (a reply first, then both cores). Which is faster depends on the
 /// machine, the size, and on other messages between the two. So messages are timed, some in a row
 /// for one figure, and now and then some use the slower way, to see whether it still is. A row ends
-/// early if it is clearly slower, and a size class starts with what the next smaller one has found
-/// to be clearly faster: many programs send a hundred messages of a size and no more.
+/// after two messages if both are clearly slower than by the other way, and a size class starts
+/// with the figures of the next smaller one where those differ clearly: many programs send only a
+/// hundred messages of a size.
 ///
 /// Shape:    a figure for each way and size class, with and without other messages under way.
 /// Threads:  any; the lock is held for some tens of nanoseconds.
@@ -38,7 +39,7 @@ class get_choice {
     way by = way::put;
     bool timed = false;
     std::uint8_t number = 0;  // of the size class, with or without others under way
-    std::uint32_t row = 0;    // there
+    std::uint32_t row = 0;    // in which the message is timed: how many that class had before
     std::uint64_t begun_ns = 0;
   };
 

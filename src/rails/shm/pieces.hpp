@@ -72,6 +72,14 @@ template <class Wants>
   return wants.load(std::memory_order_seq_cst) != 0;  // (N)
 }
 
+// A claim has the number of its transfer, and how many of the first pieces are taken.
+[[nodiscard]] constexpr bool is_claim_of(std::uint64_t claim, std::uint32_t number) noexcept {
+  return claim >> 32 == number;
+}
+[[nodiscard]] constexpr std::uint32_t taken_pieces(std::uint64_t claim) noexcept {
+  return static_cast<std::uint32_t>(claim);
+}
+
 /// Takes up to `wanted` of the `count` pieces of transfer `number`, the first ones that neither end
 /// has taken, and, unless one end copies alone, no more than half of those left, so that both ends
 /// finish together. Returns how many; 0: all are taken, or the claim belongs to another transfer
@@ -81,8 +89,8 @@ template <class Claim>
                                          std::uint32_t wanted, std::uint32_t& first,
                                          bool alone = false) noexcept {
   std::uint64_t seen = claim.load(std::memory_order_relaxed);
-  while (seen >> 32 == number && (seen & 0xffff'ffff) < count) {
-    first = static_cast<std::uint32_t>(seen);
+  while (is_claim_of(seen, number) && taken_pieces(seen) < count) {
+    first = taken_pieces(seen);
     const std::uint64_t share = alone ? count - first : (count - first + 1) / 2;
     const auto taken = static_cast<std::uint32_t>(share < wanted ? share : wanted);
     if (claim.compare_exchange_weak(seen, seen + taken, std::memory_order_relaxed,  // (K)

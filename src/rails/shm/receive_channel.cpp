@@ -354,13 +354,14 @@ bool receive_channel::pull_is_due() noexcept {
   return silent_ns >= patience_ns && (silent_ns >= copying_patience_ns || !sender_copies());
 }
 
-/// The sender has taken a piece of the oldest transfer that has not arrived.
+/// Of the oldest transfer more bytes were taken than have arrived: the sender copies the others.
 bool receive_channel::sender_copies() const noexcept {
   const transfer& t = table_[oldest_ % table_size];
-  const auto claim =
-      c_.slot.control->transfers[oldest_ % transfers_max].claim.load(std::memory_order_relaxed);
-  const std::uint64_t taken = (claim & 0xffff'ffff) * c_.shape.piece_bytes;
-  return claim >> 32 == oldest_ && taken > t.notice.bytes - t.missing;
+  const auto& claim = c_.slot.control->transfers[oldest_ % transfers_max].claim;
+  // Relaxed: a hint. After an old value this end tries to claim, which (K) decides.
+  const auto seen = claim.load(std::memory_order_relaxed);
+  return is_claim_of(seen, oldest_) &&
+         std::uint64_t{taken_pieces(seen)} * c_.shape.piece_bytes > t.notice.bytes - t.missing;
 }
 
 receive_channel::transfer* receive_channel::claim_some(std::uint32_t& first,

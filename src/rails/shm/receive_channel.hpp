@@ -63,10 +63,12 @@ class receive_channel {
   /// has not finished, and at most `pieces_max` that it has, the end of which is still in a buffer.
   static constexpr std::uint32_t table_size = 128;
   static_assert(table_size >= transfers_max + pieces_max);
-  static constexpr std::uint64_t patience_ns = 4000;  // how long to wait for a silent sender …
-  // … that has taken a piece: far longer than copying one takes, unless it has lost its processor
+  /// How long to wait for the next piece before this end reads from the sender's memory.
+  static constexpr std::uint64_t patience_ns = 4000;
+  /// The same while the sender copies a piece. Copying takes a few µs: after this time the sender's
+  /// thread does not run.
   static constexpr std::uint64_t copying_patience_ns = 20'000;
-  /// Read at once, because a call costs half a µs.
+  /// Most bytes to read at once: a call costs half a µs.
   static constexpr std::uint32_t pull_bytes = 256 * 1024;
 
   struct transfer {

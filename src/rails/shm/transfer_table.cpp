@@ -11,7 +11,8 @@ transfer_notice transfer_table::begin(const remote_place& to, std::span<const st
   using way = way_choice::way;
   const std::uint32_t number = posted_.load(std::memory_order_relaxed);  // as in `full`
   // Behind others it goes through buffers: both ends are busy, and copy at the same time. There is
-  // no choice then, and no timing. Nor while buffers are new: their memory is still in no cache.
+  // no choice then, and no timing. New buffers are used once without timing: their memory is in no
+  // cache, so that a time would be too long.
   const bool large = from.size() >= placed_bytes_min;
   const bool chooses =
       large && buffers_were_used() && number == done_.load(std::memory_order_relaxed);
@@ -42,7 +43,7 @@ transfer_notice transfer_table::begin(const remote_place& to, std::span<const st
           .address = reinterpret_cast<std::uint64_t>(from.data())};
 }
 
-/// All of them, once.
+/// Each of them, at least once.
 bool transfer_table::buffers_were_used() const noexcept {
   const geometry& shape = way_->shape();
   return buffered_bytes_.load(std::memory_order_relaxed) >=

@@ -115,7 +115,8 @@ class transfer_table {
   // set to 0 by the pusher when the kernel or the peer refuses
   std::atomic<pid_t> writable_pid_;
   std::array<posting, transfers_max> postings_;
-  std::atomic<std::uint64_t> buffered_bytes_{0};  // pushed through buffers; the pusher writes it
+  // Pushed through buffers so far. Only the pusher writes; relaxed, it carries no data.
+  std::atomic<std::uint64_t> buffered_bytes_{0};
   way_choice choice_;
 };
 

@@ -7,15 +7,18 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/clearly_longer.hpp"
+
 namespace headway::rails::shm {
 
 /// Chooses the way of a large payload that no other is in front of: through buffers, where both
 /// ends copy every byte at the same time, or directly to its target, where the kernel copies half
 /// of them for each end. Which is faster depends on the machine and the size: transfers are timed,
 /// and now and then one goes the slower way, to see whether it still is. A size class starts with
-/// what the next smaller one has found to be clearly faster.
+/// the figures of the next smaller one where those differ clearly.
 ///
-/// Threads:  `choose` one at a time, `learn` one at a time, both at the same time.
+/// Threads:  `choose` one at a time, `learn` one at a time, both at the same time. The figures are
+///           relaxed: they carry nothing, and a lost one is learnt again.
 class way_choice {
  public:
   enum class way : std::uint8_t { buffers, placing };
@@ -60,11 +63,12 @@ class way_choice {
   static constexpr std::size_t class_count = 8;  // the last has no upper end
   static constexpr int first_class_bits = 18;    // below 256 KiB
 
+  /// Takes over the figures of the next smaller class, in place of trials, if they differ clearly.
   static void start_like(size_class& c, const size_class& smaller) noexcept {
     const auto by_placing = smaller.placing.load(std::memory_order_relaxed);
     const auto by_buffers = smaller.buffers.load(std::memory_order_relaxed);
     const auto [least, most] = std::minmax(by_placing, by_buffers);
-    if (smaller.chosen < trials || least == 0 || 2 * most < 3 * least) return;
+    if (smaller.chosen < trials || !base::clearly_longer(most, least)) return;
     c.placing.store(by_placing, std::memory_order_relaxed);
     c.buffers.store(by_buffers, std::memory_order_relaxed);
     c.chosen = trials;

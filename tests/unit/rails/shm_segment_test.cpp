@@ -18,6 +18,7 @@
 #include "rails/shm/pieces.hpp"
 #include "rails/shm/segment.hpp"
 #include "rails/shm/shm_driver.hpp"
+#include "rails/shm/transfer_table.hpp"
 #include "shm_folder.hpp"
 #include "tests/no_descriptors.hpp"
 
@@ -214,15 +215,19 @@ TEST(shm_slots, of_a_number_that_no_slot_has_are_a_bug_of_the_caller) {
 /// A process whose ring is written to by hand, as by a peer that violates the format.
 struct victim_of_peer {
   folder where;
-  shm_driver driver{config_in(where, 0)}, peer{config_in(where, 1)};
+  shm_driver driver, peer{config_in(where, 1)};
   std::unique_ptr<attachment> way;
 
-  victim_of_peer() {
+  explicit victim_of_peer(base::clock clock = {}) : driver(with(config_in(where, 0), clock)) {
     const auto address_here = driver.open(), address_there = peer.open();
     if (!address_here || !address_there || !driver.connect(peer_id{1}, *address_there)) return;
     auto made = attachment::attach(address::parse(*address_here).value(),
                                    {.job = processes::job_id_of("job"), .rank = 1});
     if (made) way = std::move(*made);
+  }
+  static config with(config c, base::clock clock) {
+    c.clock = clock;
+    return c;
   }
   /// The words are read once this process knows that the peer sends.
   void begin() const { way->head().active[0].fetch_or(1u); }
@@ -260,43 +265,86 @@ TEST(shm_records, that_skip_no_cells_or_more_than_there_are_end_the_connection) 
   }
 }
 
-/// The sender has taken the first piece of a payload and lost its processor.
-TEST(shm_pieces, one_that_the_sender_has_taken_holds_up_no_other_for_long) {
+/// A payload that its sender has announced. The sender copies nothing by itself.
+struct announced_payload {
+  base::atomic<std::uint64_t> now_ns{1'000'000};
+  victim_of_peer victim{base::clock(now_ns)};
+  std::size_t piece_bytes = victim.way->shape().piece_bytes;
+  std::vector<std::byte> payload = std::vector(4 * piece_bytes, std::byte{3});
+  std::vector<std::byte> target = std::vector(payload.size(), std::byte{});
+  std::size_t arrived = 0;
+
+  explicit announced_payload(std::uint32_t pieces_of_sender) {
+    const auto exposed = victim.driver.memory()->expose({.bytes = target}).value();
+    const transfer_notice notice{.number = 0,
+                                 .lends = lending::none,
+                                 .attends = 1,
+                                 .id = exposed.id,
+                                 .offset = 0,
+                                 .bytes = payload.size(),
+                                 .address = reinterpret_cast<std::uint64_t>(payload.data())};
+    const std::uint64_t word = record_word({.kind = record_kind::transfer, .bytes = sizeof notice});
+    slot().control->transfers[0].claim.store(pieces_of_sender);
+    std::memcpy(slot().ring, &word, sizeof word);
+    std::memcpy(slot().ring + sizeof word, &notice, sizeof notice);
+    victim.begin();
+    reap_at(0);
+  }
+  [[nodiscard]] const slot_view& slot() const { return victim.way->slot(); }
+  /// So long after the announcement was taken.
+  void reap_at(std::uint64_t ns) {
+    now_ns.store(1'000'000 + ns, std::memory_order_relaxed);
+    std::array<event, 4> events;
+    for (int i = 0; i < 8; ++i)
+      for (const auto& e : std::span(events).first(victim.driver.reap(events)))
+        if (e.kind == event_kind::landed) arrived += e.count;
+  }
+};
+
+TEST(shm_pieces, are_read_after_4_us_if_the_sender_has_taken_none) {
+  announced_payload p(0);
+  p.reap_at(3'999);
+  EXPECT_EQ(p.arrived, 0u);
+  p.reap_at(4'000);
+  EXPECT_EQ(p.arrived, p.payload.size());
+  EXPECT_EQ(p.target, p.payload);
+}
+
+TEST(shm_pieces, are_read_after_20_us_if_the_sender_has_taken_one) {
+  announced_payload p(1);
+  p.reap_at(19'999);
+  EXPECT_EQ(p.arrived, 0u) << "the sender copies";
+  p.reap_at(20'000);
+  EXPECT_EQ(p.arrived, p.payload.size() - p.piece_bytes) << "all but the piece of the sender";
+  // The sender has copied it.
+  std::memcpy(p.slot().pieces, p.payload.data(), p.piece_bytes);
+  piece_line& line = p.slot().control->pieces[0];
+  line.bytes = static_cast<std::uint32_t>(p.piece_bytes);
+  fill_piece(line.turn, 0);
+  p.reap_at(20'000);
+  EXPECT_EQ(p.arrived, p.payload.size());
+  EXPECT_EQ(p.target, p.payload);
+}
+
+TEST(shm_transfers, do_not_try_to_place_before_each_buffer_was_used) {
   victim_of_peer victim;
   ASSERT_TRUE(victim.way);
-  const std::size_t piece_bytes = victim.way->shape().piece_bytes;
-  const std::vector<std::byte> payload(4 * piece_bytes, std::byte{3});
-  std::vector<std::byte> target(payload.size());
-  const auto exposed = victim.driver.memory()->expose({.bytes = target}).value();
-  const transfer_notice notice{.number = 0,
-                               .lends = lending::none,
-                               .attends = 1,
-                               .id = exposed.id,
-                               .offset = 0,
-                               .bytes = payload.size(),
-                               .address = reinterpret_cast<std::uint64_t>(payload.data())};
-  const std::uint64_t word = record_word({.kind = record_kind::transfer, .bytes = sizeof notice});
-  const slot_view& slot = victim.way->slot();
-  slot.control->transfers[0].claim.store(1);
-  std::memcpy(slot.ring, &word, sizeof word);
-  std::memcpy(slot.ring + sizeof word, &notice, sizeof notice);
-  victim.begin();
-  std::array<event, 4> events;
-  std::size_t arrived = 0;
-  const auto reap = [&] {
-    for (const auto& e : std::span(events).first(victim.driver.reap(events)))
-      if (e.kind == event_kind::landed) arrived += e.count;
+  const auto& shape = victim.way->shape();
+  const std::vector<std::byte> payload(256 * 1024);
+  transfer_table table(victim.way.get(), true, getpid());
+  std::array<event, 1> events;
+  const auto places = [&] {
+    const auto notice = table.begin({}, payload, 0);
+    table.began();
+    table.entry(notice.number).pushed = payload.size();
+    EXPECT_EQ(table.report(peer_id{0}, false, events), 1u);
+    return notice.lends == lending::always;
   };
-  while (arrived < payload.size() - piece_bytes) reap();
-  EXPECT_EQ(slot.control->transfers[0].pulled.load(), payload.size() - piece_bytes);
-  // It goes on.
-  std::memcpy(slot.pieces, payload.data(), piece_bytes);
-  piece_line& line = slot.control->pieces[0];
-  line.bytes = static_cast<std::uint32_t>(piece_bytes);
-  fill_piece(line.turn, 0);
-  while (arrived < payload.size()) reap();
-  EXPECT_EQ(arrived, payload.size());
-  EXPECT_EQ(target, payload);
+  const std::size_t buffers = std::size_t{shape.piece_bytes} * shape.piece_count;
+  for (std::size_t used = 0; used < buffers; used += payload.size()) EXPECT_FALSE(places());
+  std::uint32_t placed = 0;
+  for (std::uint32_t i = 0; i < way_choice::trials; ++i) placed += places();
+  EXPECT_EQ(placed, way_choice::trials / 2);
 }
 
 TEST(shm_records, of_one_cell_and_of_more_follow_each_other_in_any_order) {

@@ -37,11 +37,11 @@ TEST(shm_way_choice, each_size_has_its_own) {
   EXPECT_EQ(placed(c, 16'384 * kib, 50, 1'000'000, 2'000'000), 50);
 }
 
-TEST(shm_way_choice, a_size_starts_with_what_half_of_it_found_clearly_faster) {
+TEST(shm_way_choice, a_size_starts_with_the_way_that_is_clearly_faster_for_half_of_it) {
   way_choice c;
   static_cast<void>(placed(c, 256 * kib, 8, 20'000, 10'000));
   EXPECT_EQ(placed(c, 512 * kib, 50, 40'000, 20'000), 0);
-  EXPECT_GT(placed(c, 512 * kib, 50, 10'000, 20'000), 40);  // from its first own try on
+  EXPECT_GT(placed(c, 512 * kib, 50, 10'000, 20'000), 40);  // from its first trial of placing on
   way_choice d;
   static_cast<void>(placed(d, 256 * kib, 8, 12'000, 10'000));
   EXPECT_EQ(placed(d, 512 * kib, 8, 40'000, 20'000), 4);

@@ -36,6 +36,7 @@ MACHINE_TIME_ALLOWED = {
     "src/progress/background/kernel_sleeper.cpp": "waits in the kernel",
     "src/progress/os/placement.cpp": "compared with times of the kernel",
     "src/base/copy_for_reader.cpp": "the speed of copies",
+    "src/base/copy_cost.hpp": "the speed of copies",
     "src/collectives/node_memory.cpp": "the speed of copies",
     "src/rails/shm/transfer_table.cpp": "the speed of copies",
     "src/sampling/plausibility.cpp": "the speed of copies",

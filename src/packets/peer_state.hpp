@@ -49,6 +49,8 @@ class peer_state final : public peer, public left_announcements::hook, private b
   [[nodiscard]] rails::memory& memory() const noexcept { return scheduler_.direct().memory(); }
   /// Large messages under way in both directions. A hint: relaxed, it carries no data.
   std::atomic<std::uint32_t> transfers_under_way{0};
+  /// Of these, those to the peer. A hint as well.
+  std::atomic<std::uint32_t> sends_under_way{0};
   [[nodiscard]] rendezvous& large() const noexcept { return services_.large; }
   /// Its only rail wakes no thread there for packets that `can_wait`.
   [[nodiscard]] bool lets_wait() const noexcept { return scheduler_.direct().lets_wait(); }

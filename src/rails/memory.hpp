@@ -111,6 +111,13 @@ struct memory_limits {
   sooner_by large = sooner_by::put;
 };
 
+/// Processor time of large copies between this process and a peer, as lately seen, ns for 64 KiB.
+/// 0: not known.
+struct copy_costs {
+  std::uint64_t put = 0;  ///< of both ends together
+  std::uint64_t get = 0;  ///< of the process that gets
+};
+
 /// Operations on the memory that other processes expose: the second contract of a driver.
 ///
 /// Order:    none, neither between these operations nor between them and packets: bytes of one
@@ -127,6 +134,8 @@ struct memory_limits {
 class memory {
  public:
   [[nodiscard]] virtual memory_limits limits_to(peer_id peer) const noexcept = 0;
+  /// Any thread. Known only where `sooner_by::measured`.
+  [[nodiscard]] virtual copy_costs costs_with(peer_id) const noexcept { return {}; }
   /// Exposes bytes until `withdraw`. `no_memory`: not now, try again later.
   [[nodiscard]] virtual base::result<ticket> expose(const exposure& what) noexcept = 0;
   /// After return no operation of a peer reads or writes these bytes any more. The end of a

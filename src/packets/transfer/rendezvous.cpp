@@ -24,15 +24,19 @@ void write(transfer& t, const control& c) noexcept {
 
 }  // namespace
 
-std::uint32_t rendezvous::begin(transfer& t) noexcept {
+std::uint32_t rendezvous::begin(transfer& t, bool sends) noexcept {
   HEADWAY_DEBUG_ASSERT(!t.counted_ && t.ended);
   t.counted_ = true;
+  t.sends_ = sends;
+  if (sends) state_of(t).sends_under_way.fetch_add(1, std::memory_order_relaxed);
   return state_of(t).transfers_under_way.fetch_add(1, std::memory_order_relaxed);  // a hint
 }
 
 void rendezvous::end(transfer& t, bool well) noexcept {
-  if (std::exchange(t.counted_, false))
+  if (std::exchange(t.counted_, false)) {
     state_of(t).transfers_under_way.fetch_sub(1, std::memory_order_relaxed);
+    if (t.sends_) state_of(t).sends_under_way.fetch_sub(1, std::memory_order_relaxed);
+  }
   if (const auto way = std::exchange(t.way_, {}); way.timed) {
     auto& all = of(t);
     all.ways_.arrived(way, t.memory.size(), all.clock_.now_ns());
@@ -136,13 +140,23 @@ void rendezvous::sent_whole(send_item& item, bool well) noexcept {
 void rendezvous::fetch(peer& from, const announced& what, transfer& into) noexcept {
   into.with = &from;
   into.theirs_ = what.number;
-  const bool beside = begin(into) > 0 || what.beside > 0;
+  const bool beside = begin(into, false) > 0 || what.beside > 0;
   if (!into.scattered) into.left = into.memory.size();
   if (into.left == 0) return tell_received(into);
   if (into.scattered || what.address == 0) return ask_for_pieces(into);
   if (auto* several = state_of(into).bundle()) return several->incoming().fetch(into);
   if (get(into, what.address, beside)) return tell_received(into);
   send_cts(into);
+}
+
+get_choice::choice rendezvous::choose_way(const transfer& into, bool beside) noexcept {
+  const auto bytes = into.memory.size();
+  if (engine_.threads_want_processors()) return ways_.choose_known(bytes, beside);
+  auto& from = state_of(into);
+  const bool crosses = from.sends_under_way.load(std::memory_order_relaxed) != 0;  // a hint
+  if (crosses && bytes <= get_choice::get_bytes_max)
+    return {.by = crossing_.choose(from.memory().costs_with(into.with->id()))};
+  return ways_.choose(bytes, beside, clock_.now_ns());
 }
 
 /// Gets the whole message if that is faster than a put. False: it is not, or is impossible.
@@ -152,9 +166,7 @@ bool rendezvous::get(transfer& into, std::uint64_t address, bool beside) noexcep
   const auto sooner = memory.limits_to(id).large;
   if (sooner == rails::sooner_by::put) return false;
   if (sooner == rails::sooner_by::measured) {
-    into.way_ = engine_.threads_want_processors()
-                    ? ways_.choose_known(into.memory.size(), beside)
-                    : ways_.choose(into.memory.size(), beside, clock_.now_ns());
+    into.way_ = choose_way(into, beside);
     if (into.way_.by == get_choice::way::put) return false;
   }
   const auto from = rails::direct_place(address, into.memory.size());

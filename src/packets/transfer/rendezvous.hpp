@@ -10,6 +10,7 @@
 #include "base/thread_annotations.hpp"
 #include "packets/control.hpp"
 #include "packets/left_announcements.hpp"
+#include "packets/transfer/cheaper_way.hpp"
 #include "packets/transfer/transfer.hpp"
 #include "progress/core/engine.hpp"
 
@@ -118,7 +119,7 @@ class rendezvous {
     message.charge = 0;
     message.payload = {};
     message.sent = &rendezvous::rts_sent;
-    const auto beside = begin(message);
+    const auto beside = begin(message, true);
     sends_.insert(message, [&](std::uint32_t given) {
       message.number_ = given;
       announce(announced{.number = given,
@@ -127,7 +128,8 @@ class rendezvous {
     });
   }
   /// Counts it as under way until `end`. Returns how many others are, to or from its peer.
-  static std::uint32_t begin(transfer& t) noexcept;
+  static std::uint32_t begin(transfer& t, bool sends) noexcept;
+  [[nodiscard]] get_choice::choice choose_way(const transfer& into, bool beside) noexcept;
   [[nodiscard]] bool get(transfer& into, std::uint64_t address, bool beside) noexcept;
   void post_announced(peer& to, transfer& message) noexcept;
   [[nodiscard]] std::uint32_t expose(transfer& into, std::uint64_t left) noexcept;
@@ -160,6 +162,7 @@ class rendezvous {
   progress::engine& engine_;
   const base::clock clock_;
   get_choice ways_;
+  cheaper_way crossing_;  // of messages that meet others on their way
   base::id_table<transfer> sends_;
   base::id_table<landing> landings_;
   expose_again retry_;

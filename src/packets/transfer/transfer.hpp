@@ -53,6 +53,7 @@ struct transfer : send_item, landing {
   std::uint32_t theirs_ = 0;  // of a receive: the sender's number
   get_choice::choice way_;    // of a receive
   bool counted_ = false;      // counted among those under way with its peer
+  bool sends_ = false;        // and among those to it
   bool held_ = false;         // its thread still posts it; under the lock of its table
   rails::ticket shown_;       // of a receive: the exposure of its memory
   rails::memory* shown_by_ = nullptr;

@@ -66,6 +66,11 @@ memory_limits memory_access::limits_to(peer_id peer) const noexcept {
           .large = direct ? sooner(large_) : rails::sooner_by::put};
 }
 
+copy_costs memory_access::costs_with(peer_id peer) const noexcept {
+  send_channel* way = links_->find(peer);
+  return way ? way->figures().all() : copy_costs{};
+}
+
 base::result<ticket> memory_access::expose(const exposure& what) noexcept {
   return exposed_.expose(what);
 }
@@ -92,7 +97,9 @@ post memory_access::get(peer_id peer, const remote_place& from, std::span<std::b
   send_channel* way = links_->find(peer);
   if (!way) return post::down;
   if (!way->is_direct()) return way->get(from, to, cookie);
-  const bool whole = read(*way, from.exposed.address + from.offset, to);
+  const bool whole =
+      way->figures().gets.run(to.size(), to.size() >= copy_figures::timed_get_min,
+                              [&] { return read(*way, from.exposed.address + from.offset, to); });
   // A process sets its doorbell to closed before it reuses its memory. The fence orders the copy
   // before the load of the doorbell.
   std::atomic_thread_fence(std::memory_order_acquire);

@@ -24,6 +24,7 @@ class memory_access final : public memory {
   [[nodiscard]] exposures& exposed() noexcept { return exposed_; }
 
   [[nodiscard]] memory_limits limits_to(peer_id peer) const noexcept override;
+  [[nodiscard]] copy_costs costs_with(peer_id peer) const noexcept override;
   [[nodiscard]] base::result<ticket> expose(const exposure& what) noexcept override;
   void withdraw(const ticket& exposed) noexcept override;
   [[nodiscard]] post put(peer_id peer, const remote_place& to, std::span<const std::byte> from,

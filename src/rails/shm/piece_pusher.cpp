@@ -43,8 +43,11 @@ void piece_pusher::fill_buffer(std::uint32_t number, std::uint32_t piece) noexce
   if (offset >= payload.size()) return;  // the peer returned a piece that it never had
   const std::size_t bytes = std::min<std::size_t>(shape.piece_bytes, payload.size() - offset);
   const std::size_t index = buffer_ticket_ % shape.piece_count;
-  copy_to_pieces_.copy(way_->slot().pieces + index * shape.piece_bytes, payload.data() + offset,
-                       bytes);
+  figures_->fills.run(bytes, buffer_ticket_ % copy_figures::timed_period == 0, [&] {
+    copy_to_pieces_.copy(way_->slot().pieces + index * shape.piece_bytes, payload.data() + offset,
+                         bytes);
+    return true;
+  });
   announce({.number = number, .offset = offset, .bytes = bytes});
 }
 

@@ -20,8 +20,9 @@ namespace headway::rails::shm {
 class piece_pusher {
  public:
   /// All outlive this object. `way` null: the table stays empty.
-  piece_pusher(attachment* way, transfer_table& transfers, record_sender& records) noexcept
-      : way_(way), transfers_(&transfers), records_(&records) {}
+  piece_pusher(attachment* way, transfer_table& transfers, record_sender& records,
+               copy_figures& figures) noexcept
+      : way_(way), transfers_(&transfers), records_(&records), figures_(&figures) {}
 
   /// Copies at most `copy_budget_bytes` and a piece.
   void push() noexcept;
@@ -60,6 +61,7 @@ class piece_pusher {
   attachment* const way_;
   transfer_table* const transfers_;
   record_sender* const records_;
+  copy_figures* const figures_;
   // Transfers [oldest, next_push_] wait for pieces that the peer takes; [next_push_, end) have
   // pieces that no end took yet.
   std::uint32_t next_push_ = 0;

@@ -289,9 +289,12 @@ std::size_t receive_channel::take_piece(event& e) noexcept {
       c_.slot.pieces + (ticket % c_.shape.piece_count) * std::size_t{c_.shape.piece_bytes};
   const auto said = c_.exposed->use(part_of(t, offset, bytes), [&](std::span<std::byte> to) {
     if (placed) return;
-    if (c_.exposed->awaits_more_than_caches_hold())
-      base::copy_from_writer_to_memory(to.data(), buffer, bytes);
-    else base::copy_from_writer(to.data(), buffer, bytes);
+    c_.back->figures().empties.run(bytes, ticket % copy_figures::timed_period == 0, [&] {
+      if (c_.exposed->awaits_more_than_caches_hold())
+        base::copy_from_writer_to_memory(to.data(), buffer, bytes);
+      else base::copy_from_writer(to.data(), buffer, bytes);
+      return true;
+    });
   });
   if (said.what == exposures::answer::out_of_bounds) {
     break_off(behind_its_exposure);
@@ -351,7 +354,8 @@ bool receive_channel::pull_is_due() noexcept {
   const std::uint64_t now = c_.clock.now_ns();
   if (silent_since_ns_ == 0) silent_since_ns_ = now;
   const auto silent_ns = now - silent_since_ns_;
-  return silent_ns >= patience_ns && (silent_ns >= copying_patience_ns || !sender_copies());
+  if (silent_ns < patience_ns) return false;
+  return silent_ns >= copying_patience_ns || !(c_.back->sends_payloads() || sender_copies());
 }
 
 /// Of the oldest transfer more bytes were taken than have arrived: the sender copies the others.

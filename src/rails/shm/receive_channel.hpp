@@ -65,8 +65,9 @@ class receive_channel {
   static_assert(table_size >= transfers_max + pieces_max);
   /// How long to wait for the next piece before this end reads from the sender's memory.
   static constexpr std::uint64_t patience_ns = 4000;
-  /// The same while the sender copies a piece. Copying takes a few µs: after this time the sender's
-  /// thread does not run.
+  /// The same while the sender copies a piece, or payloads are under way to it, too: it may empty
+  /// some of their buffers before it fills the next one. Both take a few µs: after this time the
+  /// sender's thread does not run.
   static constexpr std::uint64_t copying_patience_ns = 20'000;
   /// Most bytes to read at once: a call costs half a µs.
   static constexpr std::uint32_t pull_bytes = 256 * 1024;
@@ -110,6 +111,7 @@ class receive_channel {
   void count_active(int more) noexcept {
     active_.store(active_.load(std::memory_order_relaxed) + static_cast<std::uint32_t>(more),
                   std::memory_order_relaxed);  // only this thread writes it
+    c_.back->note_incoming(active_.load(std::memory_order_relaxed) != 0);
   }
   void break_off(const char* why) noexcept;
 

@@ -14,7 +14,7 @@ send_channel::send_channel(context made) noexcept
       readable_pid_(made.readable_pid),
       way_(std::move(made.way)),
       transfers_(way_.get(), made.push, made.readable_pid),
-      pusher_(way_.get(), transfers_, records_),
+      pusher_(way_.get(), transfers_, records_, figures_),
       calls_(way_ ? way_->slot().control : nullptr),
       gets_(way_ ? way_->slot() : slot_view{}, way_ ? way_->shape().piece_bytes : 0),
       posted_count_(made.posted_count),
@@ -43,7 +43,8 @@ post send_channel::start_transfer(const remote_place& to, std::span<const std::b
     mark_lost();
     return post::down;
   }
-  const transfer_notice notice = transfers_.begin(to, from, cookie);
+  const transfer_notice notice =
+      transfers_.begin(to, from, cookie, receives_.load(std::memory_order_relaxed));  // a hint
   if (const post said = records_.write(record_kind::transfer, bytes_of(notice)); said != post::done)
     return said;
   posted_count_->fetch_add(1, std::memory_order_relaxed);  // `reap` looks; `began` carries

@@ -10,6 +10,7 @@
 #include "base/thread_annotations.hpp"
 #include "rails/memory.hpp"
 #include "rails/shm/atomic_calls.hpp"
+#include "rails/shm/copy_figures.hpp"
 #include "rails/shm/get_calls.hpp"
 #include "rails/shm/piece_pusher.hpp"
 #include "rails/shm/record_sender.hpp"
@@ -75,6 +76,11 @@ class send_channel {
   [[nodiscard]] bool is_direct() const noexcept {
     return readable_pid_ != 0 && way_ && way_->holds_process();
   }
+  /// Whether large payloads are under way to the peer.
+  [[nodiscard]] bool sends_payloads() const noexcept { return transfers_.unfinished(); }
+  /// Whether large payloads of the peer are coming.
+  void note_incoming(bool any) noexcept { receives_.store(any, std::memory_order_relaxed); }
+  [[nodiscard]] copy_figures& figures() noexcept { return figures_; }
   /// This process closes. The peer may read the mark long after.
   void leave() noexcept;
   /// Checks whether the peer has closed or died.
@@ -101,7 +107,9 @@ class send_channel {
   const std::unique_ptr<attachment> way_;
 
   alignas(line_bytes) transfer_table transfers_;
-  base::spinlock pushing_;  // only ever try-locked
+  copy_figures figures_;
+  std::atomic<bool> receives_{false};  // written by the reaper
+  base::spinlock pushing_;             // only ever try-locked
   piece_pusher pusher_ HEADWAY_GUARDED_BY(pushing_);
   atomic_calls calls_;
   get_calls gets_;

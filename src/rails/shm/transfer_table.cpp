@@ -7,15 +7,15 @@
 namespace headway::rails::shm {
 
 transfer_notice transfer_table::begin(const remote_place& to, std::span<const std::byte> from,
-                                      std::uint64_t cookie) noexcept {
+                                      std::uint64_t cookie, bool crosses) noexcept {
   using way = way_choice::way;
   const std::uint32_t number = posted_.load(std::memory_order_relaxed);  // as in `full`
-  // Behind others it goes through buffers: both ends are busy, and copy at the same time. There is
-  // no choice then, and no timing. New buffers are used once without timing: their memory is in no
-  // cache, so that a time would be too long.
+  // Behind others, and while such payloads come from the peer, it goes through buffers: both ends
+  // are busy, and copy at the same time. There is no choice then, and no timing. New buffers are
+  // used once without timing: their memory is in no cache, so that a time would be too long.
   const bool large = from.size() >= placed_bytes_min;
   const bool chooses =
-      large && buffers_were_used() && number == done_.load(std::memory_order_relaxed);
+      large && !crosses && buffers_were_used() && number == done_.load(std::memory_order_relaxed);
   const bool can_place = large && writable_pid() != 0;
   const bool places =
       can_place && (!push_ || (chooses && choice_.choose(from.size()) == way::placing));

@@ -46,9 +46,10 @@ class transfer_table {
                done_.load(std::memory_order_acquire) ==  // (D)
            transfers_max;
   }
-  /// Unless `full`. The transfer begins with `began`, after the notice was written.
+  /// Unless `full`. The transfer begins with `began`, after the notice was written. `crosses`:
+  /// payloads of the peer are coming.
   [[nodiscard]] transfer_notice begin(const remote_place& to, std::span<const std::byte> from,
-                                      std::uint64_t cookie) noexcept;
+                                      std::uint64_t cookie, bool crosses) noexcept;
   void began() noexcept {
     posted_.store(posted_.load(std::memory_order_relaxed) + 1, std::memory_order_release);  // (T)
   }

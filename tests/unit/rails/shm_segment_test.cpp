@@ -272,6 +272,7 @@ struct announced_payload {
   std::size_t piece_bytes = victim.way->shape().piece_bytes;
   std::vector<std::byte> payload = std::vector(4 * piece_bytes, std::byte{3});
   std::vector<std::byte> target = std::vector(payload.size(), std::byte{});
+  std::vector<std::byte> sent;
   std::size_t arrived = 0;
 
   explicit announced_payload(std::uint32_t pieces_of_sender) {
@@ -289,6 +290,14 @@ struct announced_payload {
     std::memcpy(slot().ring + sizeof word, &notice, sizeof notice);
     victim.begin();
     reap_at(0);
+  }
+  /// To the peer, which empties none of the buffers: more than they hold.
+  void sends_a_payload() {
+    const auto& shape = victim.way->shape();
+    sent.resize(std::size_t{shape.piece_bytes} * (shape.piece_count + 1));
+    EXPECT_EQ(victim.driver.memory()->put(
+                  peer_id{1}, {.exposed = {.id = 1ULL << 63, .bytes = sent.size()}}, sent, 0),
+              post::posted);
   }
   [[nodiscard]] const slot_view& slot() const { return victim.way->slot(); }
   /// So long after the announcement was taken.
@@ -326,15 +335,24 @@ TEST(shm_pieces, are_read_after_20_us_if_the_sender_has_taken_one) {
   EXPECT_EQ(p.target, p.payload);
 }
 
-TEST(shm_transfers, do_not_try_to_place_before_each_buffer_was_used) {
+TEST(shm_pieces, are_read_after_20_us_if_payloads_are_under_way_to_the_sender) {
+  announced_payload p(0);
+  p.sends_a_payload();
+  p.reap_at(19'999);
+  EXPECT_EQ(p.arrived, 0u) << "the sender may be emptying buffers of this process";
+  p.reap_at(20'000);
+  EXPECT_EQ(p.arrived, p.payload.size());
+}
+
+TEST(shm_transfers, try_to_place_once_each_buffer_was_used_and_no_payload_comes) {
   victim_of_peer victim;
   ASSERT_TRUE(victim.way);
   const auto& shape = victim.way->shape();
   const std::vector<std::byte> payload(256 * 1024);
   transfer_table table(victim.way.get(), true, getpid());
   std::array<event, 1> events;
-  const auto places = [&] {
-    const auto notice = table.begin({}, payload, 0);
+  const auto places = [&](bool crosses = false) {
+    const auto notice = table.begin({}, payload, 0, crosses);
     table.began();
     table.entry(notice.number).pushed = payload.size();
     EXPECT_EQ(table.report(peer_id{0}, false, events), 1u);
@@ -342,6 +360,7 @@ TEST(shm_transfers, do_not_try_to_place_before_each_buffer_was_used) {
   };
   const std::size_t buffers = std::size_t{shape.piece_bytes} * shape.piece_count;
   for (std::size_t used = 0; used < buffers; used += payload.size()) EXPECT_FALSE(places());
+  for (std::uint32_t i = 0; i < way_choice::trials; ++i) EXPECT_FALSE(places(true));
   std::uint32_t placed = 0;
   for (std::uint32_t i = 0; i < way_choice::trials; ++i) placed += places();
   EXPECT_EQ(placed, way_choice::trials / 2);

@@ -1,11 +1,10 @@
 """E17: the token benchmark: which threads poll for messages, and how often working threads do."""
 
-import math
 import statistics
 
 from side_by_side.figures import Verdict
 
-from .model import OWN, Experiment, Panel, Run
+from .model import OWN, Experiment, Panel, Run, surely_at_most
 
 PROCESSES = (1, 2, 4)
 THREADS = (1, 2, 4, 8)
@@ -81,15 +80,6 @@ def ratios(turns):
     return found, " and ".join(dict.fromkeys(names))
 
 
-def interval(values):
-    """The 95 % confidence interval of the median, by the sign test: two of the sorted values."""
-    ordered = sorted(values)
-    away = math.ceil(0.98 * math.sqrt(len(ordered)))
-    middle = (len(ordered) - 1) / 2
-    low, high = math.floor(middle - away), math.ceil(middle + away)
-    return ordered[max(low, 0)], ordered[min(high, len(ordered) - 1)]
-
-
 def verdict_of(result, case):
     turns = of_case(result, case)
     found, name = ratios(turns)
@@ -97,13 +87,7 @@ def verdict_of(result, case):
     alone = far_off(turns) if turns and not found else None
     if alone:
         return Verdict(claim, alone[0] <= BOUND, f"{alone[0]:.2f} × {alone[1]}, a single turn")
-    if len(found) < 4:
-        return Verdict(claim, None, "not measured")
-    median, (low, high) = statistics.median(found), interval(found)
-    text = f"{median:.2f} ({low:.2f} … {high:.2f} with 95 %) × {name}"
-    if high <= BOUND or low > BOUND:
-        return Verdict(claim, high <= BOUND, text)
-    return Verdict(claim, None, text + ": not decided, the bound is within the noise")
+    return surely_at_most(claim, found, BOUND, of=name)
 
 
 def one_case(processes, threads, work):

@@ -4,6 +4,7 @@ A run is one start of a benchmark program in one setting. Every row of its JSON 
 of the result, together with the run's tags; a panel is one table and one picture of these rows.
 """
 
+import math
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -180,23 +181,66 @@ class Result:
         }
 
 
-def at_most(claim, values, bound):
-    """The verdict that the median of `values` is at most `bound`."""
+def at_most(claim, values, bound, of=""):
+    """The verdict that the median of `values` is at most `bound`. `of`: what they are multiples
+    of."""
     if not values:
         return Verdict(claim, None, "not measured")
     s = spread(values)
-    return Verdict(claim, s.median <= bound, spread_words(s))
+    return Verdict(claim, s.median <= bound, spread_words(s) + (of and f" of {of}"))
 
 
-def at_least(claim, values, bound):
-    verdict = at_most(claim, values, bound)
+def at_least(claim, values, bound, of=""):
+    verdict = at_most(claim, values, bound, of)
     if verdict.reached is None:
         return verdict
     return Verdict(claim, statistics.median(values) >= bound, verdict.text)
 
 
-def against_best_peer(result, claim, column, bound, higher_is_better=False, **where):
-    """Ours over the best of all peers and settings in these rows, round by round."""
+def interval(values):
+    """The 95 % confidence interval of the median, by the sign test: two of the sorted values. All
+    of them where they are fewer than six, so that it is less certain."""
+    ordered = sorted(values)
+    away = 0.98 * math.sqrt(len(ordered))
+    middle = (len(ordered) - 1) / 2
+    low, high = math.floor(middle - away), math.ceil(middle + away)
+    return ordered[max(low, 0)], ordered[min(high, len(ordered) - 1)]
+
+
+def interval_words(values):
+    low, high = interval(values)
+    return f"{statistics.median(values):.2f} ({low:.2f} … {high:.2f} with 95 %)"
+
+
+ROUNDS_MIN = 4  # from which there is an interval
+
+
+def surely_at_most(claim, values, bound, of=""):
+    """As `at_most`, with a symmetric rule for noise: reached if the whole 95 % interval of the
+    median is at most `bound`, missed if all of it is above, and else not decided."""
+    if len(values) < ROUNDS_MIN:
+        return Verdict(claim, None, "not measured")
+    low, high = interval(values)
+    text = interval_words(values) + (of and f" of {of}")
+    if high <= bound or low > bound:
+        return Verdict(claim, high <= bound, text)
+    return Verdict(claim, None, text + ": not decided, the bound is within the noise")
+
+
+def same_as(claim, values):
+    """The verdict that 1 is in the 95 % interval of the median of these ratios, of two things that
+    are the same: the interval is the noise of the measurement."""
+    if len(values) < ROUNDS_MIN:
+        return Verdict(claim, None, "not measured")
+    low, high = interval(values)
+    return Verdict(claim, low <= 1 <= high, interval_words(values))
+
+
+def against_best_peer(
+    result, claim, column, bound, higher_is_better=False, judge=None, **where
+):
+    """Ours over the best of all peers and settings in these rows, round by round. `judge`:
+    `surely_at_most`, for instance, instead of what `higher_is_better` says."""
     peers = {name: result.values(name, column, **where)
              for name in result.rows if name not in result.own}  # fmt: skip
     peers = {name: found for name, found in peers.items() if found}
@@ -204,10 +248,9 @@ def against_best_peer(result, claim, column, bound, higher_is_better=False, **wh
         return Verdict(claim, None, "no peer was measured")
     choose = max if higher_is_better else min
     best = choose(peers, key=lambda name: statistics.median(peers[name]))
-    judge = at_least if higher_is_better else at_most
+    judge = judge or (at_least if higher_is_better else at_most)
     ratios = [a / b for a, b in zip(result.values(OWN, column, **where), peers[best]) if b]
-    verdict = judge(claim, ratios, bound)
-    return Verdict(claim, verdict.reached, f"{verdict.text} of {best}")
+    return judge(claim, ratios, bound, of=best)
 
 
 def with_comparison(verdict, name, values):

@@ -191,8 +191,12 @@ def run_benchmark(benchmark, program, arguments, contender, place, ranks, timeou
         if benchmark != "hello":
             words += ["--csv", str(result)]
         command = library.launch(words, ranks, place)
-        seconds, _ = run_command(command, environment, timeout_s)
-        return {(): (seconds, None)} if benchmark == "hello" else read_rows(benchmark, result)
+        seconds, output = run_command(command, environment, timeout_s)
+        if benchmark == "hello":
+            return {(): (seconds, None)}
+        if not result.exists():  # after --help, for instance
+            raise RunError(f"it ended without a result:\n{output.rstrip()}")
+        return read_rows(benchmark, result)
 
 
 def probe_ns(program):

@@ -148,6 +148,13 @@ class Launching(unittest.TestCase):
         self.assertNotIn("MPIR_CVAR_NOLOCAL", environment)
         self.assertEqual(environment["LANG"], "C")
 
+    def test_a_program_that_ends_without_a_result_is_an_error_with_its_output(self):
+        contender = unittest.mock.Mock()
+        contender.library.launch = lambda words, ranks, place: ["echo", "usage: pingpong"]
+        contender.environment.return_value = None
+        with self.assertRaisesRegex(programs.RunError, "without a result:\nusage: pingpong"):
+            programs.run_benchmark("pingpong", "p", ["--help"], contender, None, 2, 10)
+
     def test_a_rate_is_written_with_its_unit(self):
         self.assertEqual(network.rate_text("1gbit"), "1 Gbit/s")
         self.assertEqual(network.rate_text(None), "not shaped")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What `headway bench` computes from given rows, and that each experiment is complete."""
 
+import math
 import pathlib
 import sys
 import unittest
@@ -50,6 +51,36 @@ class Tables(unittest.TestCase):
         self.assertIsNone(model.at_least("c", [], 1).reached)
         self.assertTrue(model.at_most("c", [1.0], 1).reached)
         self.assertFalse(model.at_least("c", [0.5], 1).reached)
+
+    def test_noise_decides_neither_for_nor_against_a_bound(self):
+        def reached(values):
+            return model.surely_at_most("c", values, 1.0).reached
+
+        around = [0.99, 0.98, 1.03, 1.01, 0.97, 1.02, 0.96, 1.04]
+        self.assertIsNone(reached(around))
+        self.assertIsNone(reached([value - 0.03 for value in around]))
+        self.assertTrue(reached([value - 0.05 for value in around]))
+        self.assertFalse(reached([value + 0.05 for value in around]))
+        self.assertIsNone(reached(around[:3]))
+
+    def test_one_odd_round_of_many_does_not_widen_the_interval(self):
+        self.assertEqual(model.interval([1.0] * 9 + [50.0]), (1.0, 1.0))
+
+    def test_the_interval_holds_the_median_in_95_of_100_cases(self):
+        for n in range(6, 60):
+            low, high = model.interval(range(n))
+            # As many of n values are below the true median as heads in n throws of a coin.
+            cases = sum(math.comb(n, below) for below in range(low + 1, high + 1))
+            self.assertGreaterEqual(cases / 2**n, 0.95, n)
+
+    def test_what_is_the_same_has_1_in_its_interval(self):
+        self.assertTrue(model.same_as("c", [0.9, 1.0, 1.05, 1.1, 0.95, 1.0]).reached)
+        self.assertFalse(model.same_as("c", [1.2, 1.3, 1.2, 1.3, 1.25, 1.2]).reached)
+
+    def test_a_verdict_against_peers_names_the_best_one(self):
+        r = result(headway=[(2, 3.0)] * 5, impi=[(2, 2.0)] * 5, mpich=[(2, 9.0)] * 5)
+        verdict = model.against_best_peer(r, "c", "mean_us", 1.0, judge=model.surely_at_most, n=2)
+        self.assertEqual((verdict.reached, verdict.text.split()[-1]), (False, "impi"))
 
 
 class Running(unittest.TestCase):

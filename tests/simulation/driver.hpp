@@ -52,6 +52,7 @@ class driver final : public rails::driver, private rails::memory, private rails:
   friend class network;
   // rails::memory
   [[nodiscard]] rails::memory_limits limits_to(rails::peer_id peer) const noexcept override;
+  [[nodiscard]] rails::copy_costs costs_with(rails::peer_id peer) const noexcept override;
   [[nodiscard]] base::result<rails::ticket> expose(const rails::exposure& what) noexcept override;
   void withdraw(const rails::ticket& exposed) noexcept override;
   [[nodiscard]] rails::post put(rails::peer_id peer, const rails::remote_place& to,
@@ -92,6 +93,7 @@ class driver final : public rails::driver, private rails::memory, private rails:
   std::uint64_t last_exposure_ = 0;
   std::uint64_t retry_ns_ = UINT64_MAX;
   bool closed_ = false;
+  mutable std::uint64_t costs_asked_ = 0;  // under the lock of the network
 };
 
 }  // namespace headway::simulation

@@ -134,7 +134,7 @@ struct copy_costs {
 class memory {
  public:
   [[nodiscard]] virtual memory_limits limits_to(peer_id peer) const noexcept = 0;
-  /// Any thread. Known only where `sooner_by::measured`.
+  /// Any thread. Asked only where `sooner_by::measured`.
   [[nodiscard]] virtual copy_costs costs_with(peer_id) const noexcept { return {}; }
   /// Exposes bytes until `withdraw`. `no_memory`: not now, try again later.
   [[nodiscard]] virtual base::result<ticket> expose(const exposure& what) noexcept = 0;

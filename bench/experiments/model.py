@@ -207,8 +207,7 @@ def interval(values):
     return ordered[max(low, 0)], ordered[min(high, len(ordered) - 1)]
 
 
-def interval_words(values):
-    low, high = interval(values)
+def interval_words(values, low, high):
     return f"{statistics.median(values):.2f} ({low:.2f} … {high:.2f} with 95 %)"
 
 
@@ -221,7 +220,7 @@ def surely_at_most(claim, values, bound, of=""):
     if len(values) < ROUNDS_MIN:
         return Verdict(claim, None, "not measured")
     low, high = interval(values)
-    text = interval_words(values) + (of and f" of {of}")
+    text = interval_words(values, low, high) + (of and f" of {of}")
     if high <= bound or low > bound:
         return Verdict(claim, high <= bound, text)
     return Verdict(claim, None, text + ": not decided, the bound is within the noise")
@@ -233,7 +232,7 @@ def same_as(claim, values):
     if len(values) < ROUNDS_MIN:
         return Verdict(claim, None, "not measured")
     low, high = interval(values)
-    return Verdict(claim, low <= 1 <= high, interval_words(values))
+    return Verdict(claim, low <= 1 <= high, interval_words(values, low, high))
 
 
 def against_best_peer(

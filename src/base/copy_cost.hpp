@@ -9,15 +9,17 @@
 
 namespace headway::base {
 
-/// How long copies of one kind took lately: those that were timed, some of all.
+/// The recent average time of copies of one kind, of those that were timed.
 ///
 /// Shape:    ns for 64 KiB; 0: none was timed.
-/// Threads:  any. The figure is relaxed: it carries nothing, and a lost one is noted again.
+/// Threads:  any. The figure is relaxed: it carries no data, and if two threads note at the same
+///           time one of the two values is lost.
 class copy_cost {
  public:
   [[nodiscard]] std::uint64_t ns() const noexcept { return ns_.load(std::memory_order_relaxed); }
 
-  /// A copy of so many bytes, at least 1. One that lost its processor counts as twice the others.
+  /// A copy of so many bytes, at least 1. A time of more than twice the average counts as twice: it
+  /// means that the thread lost its processor.
   void note(std::size_t bytes, std::uint64_t took_ns) noexcept {
     const std::uint64_t seen = std::max<std::uint64_t>(took_ns * 65536 / bytes, 1);
     const std::uint64_t old = ns();

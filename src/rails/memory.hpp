@@ -111,8 +111,7 @@ struct memory_limits {
   sooner_by large = sooner_by::put;
 };
 
-/// Processor time of large copies between this process and a peer, as lately seen, ns for 64 KiB.
-/// 0: not known.
+/// How long large copies between this process and a peer took lately, ns for 64 KiB. 0: not known.
 struct copy_costs {
   std::uint64_t put = 0;  ///< of both ends together
   std::uint64_t get = 0;  ///< of the process that gets

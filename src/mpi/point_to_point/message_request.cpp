@@ -310,9 +310,9 @@ int message_request::begin(const message_call& call) {
   return start();
 }
 
-/// Polls when this thread has copied so much in calls that only start a send. As long as it does
-/// not poll, the event thread takes what arrives, 50 us after the last poll: where each processor
-/// has a rank, the two share one, and the copying stops meanwhile.
+/// Polls when this thread has copied `bytes_between_polls` in calls that only start a send. 50 us
+/// after the last poll the event thread would handle what arrives. If each processor has a rank, it
+/// would do so on the processor of this thread, which could not copy meanwhile.
 static void poll_between_copies(std::size_t copied_bytes) noexcept {
   constexpr std::size_t bytes_between_polls = 512 * 1024;
   static constinit thread_local std::size_t copied = 0;

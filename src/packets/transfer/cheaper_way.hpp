@@ -10,16 +10,15 @@
 namespace headway::packets {
 
 /// Decides whether the receiver gets a large message or its sender puts it, while this process
-/// sends large messages to the same peer. Both processes then copy in both directions, and what one
-/// of them spends for a message is missing for the messages of the other direction. So the way is
-/// taken that needs less processor time of both together, not the one by which single messages
-/// arrive sooner: that would be the put for each of them, because half of its work is the peer's,
-/// and all together would take longer.
+/// sends large messages to the same peer: the messages cross. Both processors then copy for both
+/// directions, so that the way is chosen that costs less time of both together. The time of a
+/// single message does not show that: with a put the sender does half of the copying, and the
+/// message arrives sooner even if both together need longer (docs/decisions, 50).
 ///
-/// A get is the cheaper way only if the put takes clearly longer: the two figures come of different
-/// moments, and if they are close the way hardly matters.
+/// The receiver gets the message only if a put costs clearly more: the two costs are measured at
+/// different moments.
 ///
-/// Threads:  any. The count is relaxed: it carries nothing.
+/// Threads:  any. The count is relaxed: it carries no data.
 class cheaper_way {
  public:
   using way = get_choice::way;

@@ -7,8 +7,8 @@
 
 namespace headway::rails::shm {
 
-/// What copies of large payloads take between this process and one peer. A put costs this process
-/// as much to fill its buffers as it costs the peer, so both parts are known without being told.
+/// How long copies of large payloads between this process and one peer take. The peer is taken to
+/// fill its buffers as fast as this process does, so that both parts of its puts are known here.
 /// Threads:  any.
 struct copy_figures {
   /// Of this many pieces, one is timed.

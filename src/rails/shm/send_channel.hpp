@@ -108,7 +108,7 @@ class send_channel {
 
   alignas(line_bytes) transfer_table transfers_;
   copy_figures figures_;
-  std::atomic<bool> receives_{false};  // written by the reaper
+  std::atomic<bool> receives_{false};  // the reaper writes it, the sender reads it; a hint: relaxed
   base::spinlock pushing_;             // only ever try-locked
   piece_pusher pusher_ HEADWAY_GUARDED_BY(pushing_);
   atomic_calls calls_;

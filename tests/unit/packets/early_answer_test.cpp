@@ -4,16 +4,10 @@
 //         that guesses the numbers of our messages.
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstring>
-#include <memory>
 #include <vector>
 
-#include "packets/control.hpp"
-#include "packets/peers.hpp"
-#include "tests/reaches_all.hpp"
+#include "one_peer.hpp"
 #include "tests/silent_driver.hpp"
-#include "topology/machine.hpp"
 
 namespace headway::packets::early_answer_tests {
 namespace {
@@ -40,11 +34,6 @@ class gate final : public rails::testing::silent_driver {
   int sent = 0;
 };
 
-struct deaf final : receiver {
-  void arrived(peer&, std::span<const std::byte>) noexcept override {}
-  void lost(peer&) noexcept override { FAIL() << "the peer is there"; }
-};
-
 struct message final : transfer {
   message() {
     memory = bytes;
@@ -58,42 +47,12 @@ struct message final : transfer {
   int ends = 0;
 };
 
-class early_answer : public ::testing::Test {
+class early_answer : public testing::one_peer<gate> {
  protected:
-  early_answer() {
-    auto made = std::make_unique<gate>();
-    rail = made.get();
-    all.add_rail(std::move(made));
-    all.start(above);
-  }
-  ~early_answer() override { all.stop(); }
-
-  void poll() {
-    constexpr int rounds = 100;
-    for (int i = 0; i < rounds; ++i) engine->poll();
-  }
-  void announce(message& m) {
-    all.rendezvous().post_rts(all.at(1), m, [&](const announced& as) {
-      m.number = as.number;
-      write_head(m, stream_head{.kind = 1});
-    });
-  }
   void answer(control_kind what, std::uint32_t number) {
-    const control c{
-        .what = what, .send_id = number, .target = {.id = 1, .bytes = given.size() * 1000}};
-    std::memcpy(given.data(), &c, sizeof c);
-    rail->events.push_back({.peer = rails::peer_id{1}, .bytes = given});
-    poll();
+    one_peer::answer(
+        {.what = what, .send_id = number, .target = {.id = 1, .bytes = given.size() * 1000}});
   }
-
-  std::unique_ptr<topology::machine> machine = topology::machine::read().value();
-  std::unique_ptr<progress::engine> engine =
-      progress::engine::start(*machine, {.points = progress::polling::off}).value();
-  deaf above;
-  testing::reaches_all routes;
-  peers all{*engine, rails::peer_id{0}, routes};
-  gate* rail = nullptr;
-  alignas(8) std::array<std::byte, sizeof(control)> given{};
 };
 
 class early_answer_of : public early_answer, public ::testing::WithParamInterface<control_kind> {};

@@ -18,10 +18,10 @@ static void exclusive_locks_exclude(void) {
   }
   MPI_Barrier(MPI_COMM_WORLD);
   if (check_rank == 0) {
-    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, window.win);
+    begin_own_accesses(&window);
     CHECK(*(long*)window.base == (long)ROUNDS * check_size, "%ld", *(long*)window.base);
     *(long*)window.base = 0;
-    MPI_Win_unlock(0, window.win);
+    end_own_accesses(&window);
   }
   MPI_Barrier(MPI_COMM_WORLD);
 }
@@ -128,7 +128,9 @@ static void large_puts_are_there_at_the_end_of_an_epoch(void) {
 static void an_atomic_counter_counts_everybody(void) {
   enum { ROUNDS = 500 };
   long one = 1, before = 0, last = -1;
+  begin_own_accesses(&window);
   memset(window.base, 0, 64);
+  end_own_accesses(&window);
   MPI_Barrier(MPI_COMM_WORLD);
   CHECK_OK(MPI_Win_lock_all(0, window.win));
   for (int i = 0; i < ROUNDS; ++i) {
@@ -140,8 +142,11 @@ static void an_atomic_counter_counts_everybody(void) {
   }
   CHECK_OK(MPI_Win_unlock_all(window.win));
   MPI_Barrier(MPI_COMM_WORLD);
-  if (check_rank == 0)
+  if (check_rank == 0) {
+    begin_own_accesses(&window);
     CHECK(*(long*)window.base == (long)ROUNDS * check_size, "%ld", *(long*)window.base);
+    end_own_accesses(&window);
+  }
   MPI_Barrier(MPI_COMM_WORLD);
 }
 

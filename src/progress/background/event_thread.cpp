@@ -27,6 +27,9 @@ constexpr std::uint64_t longest_pause_ns = 1'000 * us;
 constexpr std::uint64_t longest_pause_no_leader_ns = 250 * us;
 // with 16 ranks, 16 event threads look
 constexpr std::uint64_t longest_pause_oversubscribed_ns = 4'000 * us;
+// Such a long pause ends with an interrupt that the kernel handles anyway, its tick (250 a second in
+// Debian): a timer of its own costs far more where a hypervisor emulates it.
+constexpr std::uint64_t tick_ns = 4'000 * us;
 // while one thread waits awake among computing threads
 constexpr std::uint64_t pause_beside_waiting_ns = 20'000 * us;
 constexpr std::uint64_t taken_pause_ns = 20 * us;
@@ -65,7 +68,7 @@ event_thread::~event_thread() {
 }
 
 void event_thread::run() noexcept {
-  ask_exact_sleeps();
+  let_sleeps_be_late(exact_sleeps_ns);
   base::enter_background();
   take_class();
   core_.boosted.owner_started();
@@ -132,11 +135,14 @@ void event_thread::doze() noexcept {
   // a longer one means that the processor was taken away
   constexpr std::uint64_t longest_sample_ns = 1'000 * us;
   const auto due = core_.clock.now_ns() + pause_ns_;
+  const bool can_be_late = pause_ns_ >= longest_pause_oversubscribed_ns;
+  if (can_be_late) let_sleeps_be_late(tick_ns);
   pause(pause_ns_);
+  if (can_be_late) let_sleeps_be_late(exact_sleeps_ns);
   engine_counters::count(core_.counted.event_looks);
   const auto now = core_.clock.now_ns();
   static_cast<void>(core_.boosted.give_back_due(now));
-  if (now < due) return;
+  if (now < due || can_be_late) return;
   const auto took = std::min(now - due, longest_sample_ns);
   core_.nap.learn(took);
 }

@@ -27,8 +27,8 @@ constexpr std::uint64_t longest_pause_ns = 1'000 * us;
 constexpr std::uint64_t longest_pause_no_leader_ns = 250 * us;
 // with 16 ranks, 16 event threads look
 constexpr std::uint64_t longest_pause_oversubscribed_ns = 4'000 * us;
-// Such a long pause ends with an interrupt that the kernel handles anyway, its tick (250 a second in
-// Debian): a timer of its own costs far more where a hypervisor emulates it.
+// Such a long pause ends with an interrupt that the kernel handles anyway, its tick (250 a second
+// in Debian): a timer of its own costs far more where a hypervisor emulates it.
 constexpr std::uint64_t tick_ns = 4'000 * us;
 // while one thread waits awake among computing threads
 constexpr std::uint64_t pause_beside_waiting_ns = 20'000 * us;

@@ -5,10 +5,12 @@
 
 #include <array>
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -16,6 +18,7 @@
 #include "fixture.hpp"
 #include "mailbox.hpp"
 #include "progress/background/polling_points.hpp"
+#include "progress/os/scheduling.hpp"
 
 namespace headway::progress::testing::modes_tests {
 namespace {
@@ -99,14 +102,22 @@ TEST(locking, of_one_lock_lets_ltasks_submit_and_be_cancelled) {
   EXPECT_EQ(never.runs, 0);
 }
 
-/// The scheduling class of the event thread of this process.
-int class_of_event_thread() {
+/// Of this process; 0: it has none.
+int event_thread_id() {
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
     std::string name;
     std::ifstream(entry.path() / "comm") >> name;
-    if (name == "hw-event") return sched_getscheduler(std::stoi(entry.path().filename()));
+    if (name == "hw-event") return std::stoi(entry.path().filename());
   }
-  return -1;
+  return 0;
+}
+
+/// How late the timed sleeps of the event thread may end; nothing: its user may not know.
+std::optional<std::uint64_t> slack_ns_of_event_thread() {
+  std::uint64_t slack = 0;
+  std::ifstream from("/proc/" + std::to_string(event_thread_id()) + "/timerslack_ns");
+  if (from >> slack) return slack;
+  return std::nullopt;
 }
 
 /// Always advances: in a real-time class it would take a whole processor.
@@ -121,12 +132,31 @@ TEST(event_thread, in_a_real_time_class_does_not_take_a_processor) {
   std::thread([&] { allowed = sched_setscheduler(0, SCHED_FIFO, &lowest) == 0; }).join();
   if (!allowed) GTEST_SKIP() << "real-time classes are not permitted here";
   running e(settings{.points = polling::event, .event_thread = event_class::fifo});
-  EXPECT_TRUE(eventually([] { return class_of_event_thread() == SCHED_FIFO; }));
+  EXPECT_TRUE(eventually([] {
+    const int thread = event_thread_id();
+    return thread != 0 && sched_getscheduler(thread) == SCHED_FIFO;
+  }));
   e->pending_started();
   restless_task task;
   e->submit(task);
   EXPECT_TRUE(eventually([&] { return e->statistics().demotions >= 2; }));
   static_cast<void>(e->cancel(task));
+  e->pending_ended();
+}
+
+TEST(event_thread, among_more_ranks_than_processors_lets_its_long_pauses_end_with_a_tick) {
+  const int ranks = 2 * static_cast<int>(std::thread::hardware_concurrency());
+  running e(settings{.points = polling::event}, {}, ranks);
+  EXPECT_TRUE(eventually([] { return event_thread_id() != 0; }));
+  if (!slack_ns_of_event_thread()) GTEST_SKIP() << "the slack of a thread is not shown here";
+  mailbox box(*e);
+  e->pending_started();
+  EXPECT_TRUE(eventually([&] {
+    e->poll();  // so that the pauses grow
+    return slack_ns_of_event_thread() == 4'000'000u;
+  }));
+  // No thread polls any more: its short pauses are exact.
+  EXPECT_TRUE(eventually([] { return slack_ns_of_event_thread() == exact_sleeps_ns; }));
   e->pending_ended();
 }
 

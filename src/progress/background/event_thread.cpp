@@ -27,9 +27,10 @@ constexpr std::uint64_t longest_pause_ns = 1'000 * us;
 constexpr std::uint64_t longest_pause_no_leader_ns = 250 * us;
 // with 16 ranks, 16 event threads look
 constexpr std::uint64_t longest_pause_oversubscribed_ns = 4'000 * us;
-// Such a long pause ends with an interrupt that the kernel handles anyway, its tick (250 a second
-// in Debian): a timer of its own costs far more where a hypervisor emulates it.
-constexpr std::uint64_t tick_ns = 4'000 * us;
+// The slack of such a long pause: a tick of the kernel (250 a second in Debian). The pause then
+// ends with the tick, and needs no timer interrupt of its own, which is expensive where a
+// hypervisor emulates the timer (docs/experiments/E4.md, timer slack).
+constexpr std::uint64_t long_pause_slack_ns = 4'000 * us;
 // while one thread waits awake among computing threads
 constexpr std::uint64_t pause_beside_waiting_ns = 20'000 * us;
 constexpr std::uint64_t taken_pause_ns = 20 * us;
@@ -68,7 +69,7 @@ event_thread::~event_thread() {
 }
 
 void event_thread::run() noexcept {
-  let_sleeps_be_late(exact_sleeps_ns);
+  set_timer_slack(least_timer_slack_ns);
   base::enter_background();
   take_class();
   core_.boosted.owner_started();
@@ -130,19 +131,20 @@ quiet_sleep::unparked event_thread::park() noexcept {
   return how;
 }
 
-/// The end of this sleep is known, so the cost of a wake-up is measured here.
+/// The end of this sleep is known, so the cost of a wake-up is measured here, except after a long
+/// pause, which may end late.
 void event_thread::doze() noexcept {
   // a longer one means that the processor was taken away
   constexpr std::uint64_t longest_sample_ns = 1'000 * us;
   const auto due = core_.clock.now_ns() + pause_ns_;
-  const bool can_be_late = pause_ns_ >= longest_pause_oversubscribed_ns;
-  if (can_be_late) let_sleeps_be_late(tick_ns);
+  const bool is_long = pause_ns_ >= longest_pause_oversubscribed_ns;
+  if (is_long) set_timer_slack(long_pause_slack_ns);
   pause(pause_ns_);
-  if (can_be_late) let_sleeps_be_late(exact_sleeps_ns);
+  if (is_long) set_timer_slack(least_timer_slack_ns);
   engine_counters::count(core_.counted.event_looks);
   const auto now = core_.clock.now_ns();
   static_cast<void>(core_.boosted.give_back_due(now));
-  if (now < due || can_be_late) return;
+  if (now < due || is_long) return;
   const auto took = std::min(now - due, longest_sample_ns);
   core_.nap.learn(took);
 }

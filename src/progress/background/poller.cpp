@@ -40,7 +40,7 @@ poller::~poller() {
 
 void poller::run() noexcept {
   auto& me = this_thread();
-  let_sleeps_be_late(exact_sleeps_ns);
+  set_timer_slack(least_timer_slack_ns);
   if (plan_.when_idle) run_when_idle();
   else ask_short_slices();
   kernel_thread_.store(base::thread_of(me.ticket), std::memory_order_seq_cst);

@@ -116,7 +116,7 @@ std::vector<int> usable_processors(const topology::machine& machine) {
   return machine.places().front().processors;
 }
 
-void let_sleeps_be_late(std::uint64_t ns) noexcept { prctl(PR_SET_TIMERSLACK, ns, 0, 0, 0); }
+void set_timer_slack(std::uint64_t ns) noexcept { prctl(PR_SET_TIMERSLACK, ns, 0, 0, 0); }
 
 void ask_short_slices() noexcept {
   scheduling_attributes wish;

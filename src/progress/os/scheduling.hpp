@@ -33,10 +33,10 @@ bool bind_thread(int thread, const std::vector<int>& processors) noexcept;
 /// process. Empty on an imagined machine, meaning the processors of its creator.
 [[nodiscard]] std::vector<int> usable_processors(const topology::machine& machine);
 
-/// Timed sleeps of the calling thread end up to `ns` after they are due, so that the kernel can end
-/// them together with others; at first 50 us.
-void let_sleeps_be_late(std::uint64_t ns) noexcept;
-constexpr std::uint64_t exact_sleeps_ns = 1'000;
+/// Timed sleeps of the calling thread may end up to `ns` after they are due. The kernel uses that
+/// to end several sleeps with one timer interrupt. The kernel's default is 50 us.
+void set_timer_slack(std::uint64_t ns) noexcept;
+constexpr std::uint64_t least_timer_slack_ns = 1'000;
 
 /// Requests short slices, so that this thread runs soon after it is woken although every core
 /// computes: after 0.14 ms instead of 3.3. Linux before 6.12 ignores it.

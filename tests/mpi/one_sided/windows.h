@@ -17,10 +17,10 @@ struct test_window {
   MPI_Aint* addresses; /* of a dynamic window */
 };
 
-/* Around loads and stores of the rank's own part: what others have put is visible behind the first,
- * what is stored here is visible to others behind the second (MPI-5, section 12.7). A barrier alone
- * orders them as well, but carries the order through another process, where ThreadSanitizer does
- * not see it. */
+/* Around loads and stores of the rank's own part of a window. Loads behind `begin_own_accesses` see
+ * what other ranks have put; other ranks see what was stored before `end_own_accesses` (MPI-5,
+ * section 12.7). A barrier would be enough here, but its order goes through another process, and
+ * ThreadSanitizer sees one process only. */
 static inline void begin_own_accesses(const struct test_window* w) {
   CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, check_rank, 0, w->win));
 }

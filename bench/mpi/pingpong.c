@@ -1,7 +1,9 @@
 /// One-way time and bandwidth by message size between two ranks, or between several pairs at once:
 /// rank i and rank i + half of all. The time is then that of the slowest rank.
 /// With --window W > 1, W messages one way and one empty answer; with --both-ways as well, W
-/// messages each way at the same time. The time is per message. With --work each rank computes
+/// messages each way at the same time. The time is per message. Each message has a buffer of its
+/// own, so that a window of large ones does not stay in the caches; with --one-buffer all that a
+/// rank sends are one buffer, and all that it receives another. With --work each rank computes
 /// before each exchange; that time is subtracted. With --open each rank has a receive open that no
 /// message matches, as a program has that posts its receives early.
 #include <stdio.h>
@@ -17,7 +19,9 @@ struct exchange {
   size_t bytes;
   int both_ways;
   uint64_t work_ns;       ///< before each exchange
-  char* memory;           ///< 2 * window * bytes
+  char* memory;           ///< of both directions
+  size_t step;            ///< from one message of a window to the next; 0: all in one buffer
+  char* received;         ///< where they begin in windows both ways
   MPI_Request* requests;  ///< 2 * window
 };
 
@@ -42,7 +46,7 @@ static void there_and_back(const struct exchange* x) {
 static void window_and_answer(const struct exchange* x) {
   const int peer = x->peer;
   for (int i = 0; i < x->window; ++i) {
-    char* at = x->memory + (size_t)i * x->bytes;
+    char* at = x->memory + (size_t)i * x->step;
     if (x->first)
       MPI_Isend(at, (int)x->bytes, MPI_BYTE, peer, tag_data, MPI_COMM_WORLD, &x->requests[i]);
     else MPI_Irecv(at, (int)x->bytes, MPI_BYTE, peer, tag_data, MPI_COMM_WORLD, &x->requests[i]);
@@ -55,11 +59,11 @@ static void window_and_answer(const struct exchange* x) {
 static void windows_both_ways(const struct exchange* x) {
   const int peer = x->peer;
   for (int i = 0; i < x->window; ++i)
-    MPI_Irecv(x->memory + (size_t)i * x->bytes, (int)x->bytes, MPI_BYTE, peer, tag_data,
+    MPI_Irecv(x->received + (size_t)i * x->step, (int)x->bytes, MPI_BYTE, peer, tag_data,
               MPI_COMM_WORLD, &x->requests[i]);
-  for (int i = x->window; i < 2 * x->window; ++i)
-    MPI_Isend(x->memory + (size_t)i * x->bytes, (int)x->bytes, MPI_BYTE, peer, tag_data,
-              MPI_COMM_WORLD, &x->requests[i]);
+  for (int i = 0; i < x->window; ++i)
+    MPI_Isend(x->memory + (size_t)i * x->step, (int)x->bytes, MPI_BYTE, peer, tag_data,
+              MPI_COMM_WORLD, &x->requests[x->window + i]);
   MPI_Waitall(2 * x->window, x->requests, MPI_STATUSES_IGNORE);
 }
 
@@ -117,10 +121,11 @@ int main(int argc, char** argv) {
   struct list sizes = {.count = 0};
   list_read(&sizes, "1,8,64,1K,8K,64K,512K,1M,4M,16M");
   double window = 1, work_us = 0;
-  int both_ways = 0, open = 0;
+  int both_ways = 0, one_buffer = 0, open = 0;
   const struct option own[] = {{"--sizes", option_list, &sizes, "bytes of a message"},
                                {"--window", option_number, &window, "messages in flight, one way"},
                                {"--both-ways", option_flag, &both_ways, "windows each way at once"},
+                               {"--one-buffer", option_flag, &one_buffer, "for a whole window"},
                                {"--work", option_number, &work_us, "computation before each, us"},
                                {"--open", option_flag, &open, "a receive stays open meanwhile"},
                                {NULL, option_flag, NULL, NULL}};
@@ -140,7 +145,10 @@ int main(int argc, char** argv) {
                          .both_ways = both_ways,
                          .work_ns = work_us > 0 ? (uint64_t)(work_us * 1000) : 0};
     x.bytes = sizes.value[i];
-    x.memory = buffer(2 * x.bytes * (size_t)x.window);
+    x.step = one_buffer ? 0 : x.bytes;
+    const size_t one_way = x.bytes + (size_t)(x.window - 1) * x.step;
+    x.memory = buffer(2 * one_way);
+    x.received = x.memory + one_way;
     x.requests = calloc(2 * (size_t)x.window, sizeof *x.requests);
     measure(&b, &x);
     free(x.requests);

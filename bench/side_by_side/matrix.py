@@ -45,6 +45,9 @@ def streams():
         ("ping-pong", case("pingpong", *sizes)),
         ("64 in flight, one way", case("pingpong", *window)),
         ("64 in flight, both ways", case("pingpong", *window, "--both-ways")),
+        ("64 in flight, one way, of one buffer", case("pingpong", *window, "--one-buffer")),
+        ("64 in flight, both ways, of one buffer",
+         case("pingpong", *window, "--both-ways", "--one-buffer")),
         *((f"{ranks // 2} pairs, ping-pong", case("pingpong", *small, ranks=ranks))
           for ranks in RANKS[1:3]),
         *((f"{ranks // 2} pairs, 16 in flight",

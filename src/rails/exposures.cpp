@@ -78,6 +78,13 @@ exposures::entry* exposures::at(std::uint64_t id) noexcept {
   return of ? &(*of)[index % page_entries] : nullptr;
 }
 
+/// Returns how many of these bytes are counted.
+std::uint64_t exposures::count_awaited(std::span<const std::byte> bytes) noexcept {
+  if (last_awaited_.exchange(bytes.data(), std::memory_order_relaxed) == bytes.data()) return 0;
+  awaited_bytes_.fetch_add(bytes.size(), std::memory_order_relaxed);
+  return bytes.size();
+}
+
 std::optional<std::uint64_t> exposures::add(const exposure& what) noexcept {
   std::uint32_t index = none;
   while (index == none) {
@@ -94,7 +101,7 @@ std::optional<std::uint64_t> exposures::add(const exposure& what) noexcept {
   const base::lock_guard guard(e.lock);
   const auto id = (e.uses << index_bits & ids_mask) | index |
                   (allows(what.rights, access::notified) ? notified_bit : 0);
-  if (notified(id)) awaited_bytes_.fetch_add(what.bytes.size(), std::memory_order_relaxed);
+  e.awaited_bytes = notified(id) ? count_awaited(what.bytes) : 0;
   e.bytes = what.bytes;
   e.token = what.token;
   e.who = what.who;
@@ -126,7 +133,7 @@ std::uint64_t exposures::remove(std::uint64_t id) noexcept {
   entry* e = find(id);
   if (!e) return 0;
   const auto holders = std::exchange(e->holders, 0);
-  if (notified(id)) awaited_bytes_.fetch_sub(e->bytes.size(), std::memory_order_relaxed);
+  if (e->awaited_bytes != 0) awaited_bytes_.fetch_sub(e->awaited_bytes, std::memory_order_relaxed);
   e->lent = 0;
   e->bytes = {};
   ++e->uses;

@@ -64,7 +64,8 @@ class exposures {
   [[nodiscard]] static constexpr bool notified(std::uint64_t id) noexcept { return id >> 63 != 0; }
 
   /// So many bytes are awaited in exposures that are `notified` that they do not stay in the caches
-  /// of one core's share. Any thread; a hint.
+  /// of one core's share. An exposure that begins where the one before it did counts nothing: a
+  /// window of receives into one buffer stays there. Any thread; a hint.
   [[nodiscard]] bool awaits_more_than_caches_hold() const noexcept {
     constexpr std::uint64_t caches_hold_bytes = 32 * 1024 * 1024;
     return awaited_bytes_.load(std::memory_order_relaxed) >= caches_hold_bytes;
@@ -119,7 +120,8 @@ class exposures {
         0};  // its id, 0: free. Changed under the lock, looked at without
     std::span<std::byte> bytes HEADWAY_GUARDED_BY(lock);
     std::uint64_t token HEADWAY_GUARDED_BY(lock) = 0;
-    std::uint64_t uses HEADWAY_GUARDED_BY(lock) = 1;  // uses up to now, this one included
+    std::uint64_t awaited_bytes HEADWAY_GUARDED_BY(lock) = 0;  // its part of the sum
+    std::uint64_t uses HEADWAY_GUARDED_BY(lock) = 1;           // uses up to now, this one included
     std::uint64_t holders HEADWAY_GUARDED_BY(lock) = 0;
     process_set who HEADWAY_GUARDED_BY(lock);
     std::uint32_t next_free = none;                   // under free_lock_
@@ -131,6 +133,7 @@ class exposures {
   using page = std::array<entry, page_entries>;
 
   [[nodiscard]] bool grow(std::size_t from) noexcept;
+  [[nodiscard]] std::uint64_t count_awaited(std::span<const std::byte> bytes) noexcept;
   [[nodiscard]] entry* at(std::uint64_t id) noexcept;
   /// Returns the entry locked, or null, which the analysis cannot follow.
   [[nodiscard]] entry* find(std::uint64_t id) noexcept HEADWAY_NO_THREAD_SAFETY_ANALYSIS;
@@ -154,7 +157,9 @@ class exposures {
     return said;
   }
 
-  std::atomic<std::uint64_t> awaited_bytes_{0};  // relaxed: carries nothing
+  // Relaxed, both: they carry nothing.
+  std::atomic<std::uint64_t> awaited_bytes_{0};
+  std::atomic<const std::byte*> last_awaited_{nullptr};  // where the last one begins
   // Hazard: an id is used before its page is visible. Edge (G): release of the page -> acquire.
   std::array<std::atomic<page*>, pages_max> pages_{};
   base::spinlock free_lock_;  // guards the two below, and the free entries' `next_free`

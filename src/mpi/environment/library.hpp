@@ -81,6 +81,11 @@ extern library the_library;
   return (*the_library.runtime->job_members())[the_library.runtime->rank()];
 }
 
+/// MPI_Init has promised that one thread at a time makes calls; a session promises nothing.
+[[nodiscard]] inline bool calls_take_turns() noexcept {
+  return the_library.sessions == 0 && the_library.thread_level < MPI_THREAD_MULTIPLE;
+}
+
 /// MPI_Init: starts the runtime, makes MPI_COMM_WORLD and MPI_COMM_SELF. An MPI error code.
 [[nodiscard]] int open_world(int thread_level);
 /// MPI_Finalize: stops the runtime when no session is open. Waits for the other processes.

@@ -251,10 +251,8 @@ class block_plan {
   return members;
 }
 
-/// MPI_Init has promised that one thread at a time makes calls; a session promises nothing.
 [[nodiscard]] windows::counting counting_now() noexcept {
-  const bool alone = the_library.sessions == 0 && the_library.thread_level < MPI_THREAD_MULTIPLE;
-  return alone ? windows::counting::alone : windows::counting::shared;
+  return calls_take_turns() ? windows::counting::alone : windows::counting::shared;
 }
 
 /// The attribute MPI_WIN_DISP_UNIT, which is an int.

@@ -234,6 +234,10 @@ std::uint32_t engine::pending() const noexcept {
   return core.work.balance() + core.queues.taken_count();
 }
 
+void engine::expect_one_waiter(bool one) noexcept {
+  parts_->core.one_waiter.store(one, std::memory_order_relaxed);
+}
+
 bool engine::begin_lone_spin() noexcept {
   auto& core = parts_->core;
   const bool may =

@@ -25,8 +25,8 @@ base::number_tunable spin_us{
     50,
     0,
     1'000'000,
-    "shortest spin of a wait, and forty times that is the longest; about twice what waking a "
-    "sleeping thread on another core costs"};
+    "shortest spin of a wait, twenty times that where only one thread may wait, and forty times "
+    "that is the longest; about twice what waking a sleeping thread on another core costs"};
 
 base::choice_tunable wait_weight{
     "HEADWAY_WAIT_WEIGHT",

@@ -12,6 +12,7 @@ struct spin_situation {
   std::uint64_t recent_ns = 0;            ///< recent durations of waits like this one
   bool yields = false;                    ///< among more ranks than processors
   bool oversubscribed_by_others = false;  ///< computing threads want the processor
+  bool one_waiter = false;                ///< no other thread of this process may wait, too
 };
 
 /// The longest wait that is spun through rather than slept. Where no other thread wants the
@@ -45,7 +46,10 @@ struct spin_situation {
     const bool tries = !now.yields && now.recent_ns <= 2 * most && ++brief_waits % try_period == 0;
     return tries ? most : std::min(now.setting_ns, brief_ns);
   }
-  return now.yields ? most : std::clamp(2 * now.recent_ns, now.setting_ns, 2 * most);
+  if (now.yields) return most;
+  // Most waits are short, and so is their mean; a few are long, and would be slept through. Where
+  // several threads may wait, those that are woken need the processor.
+  return std::clamp(2 * now.recent_ns, now.one_waiter ? most : now.setting_ns, 2 * most);
 }
 
 /// The same for a thread that has the processor in turns, among computing threads that have the

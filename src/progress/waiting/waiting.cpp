@@ -401,12 +401,12 @@ std::uint64_t waiting::budget_ns(bool yields) const noexcept {
     case waiting_policy::adaptive:
       break;
   }
-  const auto usual =
-      adaptive_spin_ns({.setting_ns = setting,
-                        .recent_ns = recent_ns(),
-                        .yields = yields,
-                        .oversubscribed_by_others = core_.load.oversubscribed_by_others()},
-                       me_.brief_waits);
+  const spin_situation now{.setting_ns = setting,
+                           .recent_ns = recent_ns(),
+                           .yields = yields,
+                           .oversubscribed_by_others = core_.load.oversubscribed_by_others(),
+                           .one_waiter = core_.one_waiter.load(std::memory_order_relaxed)};
+  const auto usual = adaptive_spin_ns(now, me_.brief_waits);
   return core_.one_waits_in_turns() ? spin_in_turn_ns(me_.vain_spins, usual) : usual;
 }
 

@@ -133,7 +133,11 @@ std::uint64_t exposures::remove(std::uint64_t id) noexcept {
   entry* e = find(id);
   if (!e) return 0;
   const auto holders = std::exchange(e->holders, 0);
-  if (e->awaited_bytes != 0) awaited_bytes_.fetch_sub(e->awaited_bytes, std::memory_order_relaxed);
+  if (e->awaited_bytes != 0) {
+    awaited_bytes_.fetch_sub(e->awaited_bytes, std::memory_order_relaxed);
+    const std::byte* begin = e->bytes.data();
+    last_awaited_.compare_exchange_strong(begin, nullptr, std::memory_order_relaxed);
+  }
   e->lent = 0;
   e->bytes = {};
   ++e->uses;

@@ -49,6 +49,14 @@ TEST_F(exposures_test, of_one_buffer_count_as_awaited_once) {
   EXPECT_TRUE(all.awaits_more_than_caches_hold());
 }
 
+TEST_F(exposures_test, of_one_buffer_one_after_the_other_count_each_time) {
+  for (int i = 0; i < 3; ++i) {
+    const auto id = add(32 * mib, access::put | access::notified);
+    EXPECT_TRUE(all.awaits_more_than_caches_hold());
+    EXPECT_EQ(all.remove(id), 0u);
+  }
+}
+
 TEST_F(exposures_test, of_windows_are_not_awaited) {
   static_cast<void>(add(32 * mib, access::put | access::get));
   EXPECT_FALSE(all.awaits_more_than_caches_hold());

@@ -2,10 +2,10 @@
 /// rank i and rank i + half of all. The time is then that of the slowest rank.
 /// With --window W > 1, W messages one way and one empty answer; with --both-ways as well, W
 /// messages each way at the same time. The time is per message. Each message has a buffer of its
-/// own, so that a window of large ones does not stay in the caches; with --one-buffer all that a
-/// rank sends are one buffer, and all that it receives another. With --work each rank computes
-/// before each exchange; that time is subtracted. With --open each rank has a receive open that no
-/// message matches, as a program has that posts its receives early.
+/// own, so that a window of large ones does not stay in the caches; with --one-buffer all sends of
+/// a rank use one buffer, and all its receives another. With --work each rank computes before each
+/// exchange; that time is subtracted. With --open each rank has a receive open that no message
+/// matches, as a program has that posts its receives early.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@ struct exchange {
   uint64_t work_ns;       ///< before each exchange
   char* memory;           ///< of both directions
   size_t step;            ///< from one message of a window to the next; 0: all in one buffer
-  char* received;         ///< where they begin in windows both ways
+  char* received;         ///< of windows both ways: where receives begin
   MPI_Request* requests;  ///< 2 * window
 };
 

@@ -45,8 +45,8 @@ def streams():
         ("ping-pong", case("pingpong", *sizes)),
         ("64 in flight, one way", case("pingpong", *window)),
         ("64 in flight, both ways", case("pingpong", *window, "--both-ways")),
-        ("64 in flight, one way, of one buffer", case("pingpong", *window, "--one-buffer")),
-        ("64 in flight, both ways, of one buffer",
+        ("64 in flight, one way, one buffer", case("pingpong", *window, "--one-buffer")),
+        ("64 in flight, both ways, one buffer",
          case("pingpong", *window, "--both-ways", "--one-buffer")),
         *((f"{ranks // 2} pairs, ping-pong", case("pingpong", *small, ranks=ranks))
           for ranks in RANKS[1:3]),

@@ -64,9 +64,9 @@ class exposures {
   [[nodiscard]] static constexpr bool notified(std::uint64_t id) noexcept { return id >> 63 != 0; }
 
   /// So many bytes are awaited in exposures that are `notified` that they do not stay in the caches
-  /// of one core's share. An exposure that begins where the one before it did counts nothing
-  /// while that one is awaited: a window of receives into one buffer stays there. Any thread; a
-  /// hint.
+  /// of one core's share. An exposure is not counted if it begins at the same address as the
+  /// last one that is counted: many receives into one buffer need no more of the caches than one.
+  /// Any thread; a hint.
   [[nodiscard]] bool awaits_more_than_caches_hold() const noexcept {
     constexpr std::uint64_t caches_hold_bytes = 32 * 1024 * 1024;
     return awaited_bytes_.load(std::memory_order_relaxed) >= caches_hold_bytes;
@@ -158,9 +158,10 @@ class exposures {
     return said;
   }
 
-  // Relaxed, both: they carry nothing.
+  // Relaxed, both: hints, which publish no other data.
   std::atomic<std::uint64_t> awaited_bytes_{0};
-  std::atomic<const std::byte*> last_awaited_{nullptr};  // where the last one begins that counts
+  // where the last counted exposure begins; null: it was removed
+  std::atomic<const std::byte*> last_awaited_{nullptr};
   // Hazard: an id is used before its page is visible. Edge (G): release of the page -> acquire.
   std::array<std::atomic<page*>, pages_max> pages_{};
   base::spinlock free_lock_;  // guards the two below, and the free entries' `next_free`

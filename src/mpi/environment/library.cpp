@@ -184,7 +184,7 @@ void stop_at_exit() {
 void set_up(bool up) {
   using enum library::call_mode;
   const auto allowed = records_calls() ? recorded : plain;
-  if (up) the_library.progress->expect_one_waiter(calls_take_turns());
+  if (up) the_library.progress->expect_one_waiter(calls_are_serialized());
   the_library.calls.store(up ? allowed : refused, std::memory_order_release);
 }
 

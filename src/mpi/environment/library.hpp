@@ -81,8 +81,9 @@ extern library the_library;
   return (*the_library.runtime->job_members())[the_library.runtime->rank()];
 }
 
-/// MPI_Init has promised that one thread at a time makes calls; a session promises nothing.
-[[nodiscard]] inline bool calls_take_turns() noexcept {
+/// At most one thread at a time is in an MPI call: the thread level is MPI_THREAD_SERIALIZED or
+/// lower (MPI-5, section 11.6), and no session is open, whose level may be higher.
+[[nodiscard]] inline bool calls_are_serialized() noexcept {
   return the_library.sessions == 0 && the_library.thread_level < MPI_THREAD_MULTIPLE;
 }
 

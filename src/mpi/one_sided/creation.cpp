@@ -252,7 +252,7 @@ class block_plan {
 }
 
 [[nodiscard]] windows::counting counting_now() noexcept {
-  return calls_take_turns() ? windows::counting::alone : windows::counting::shared;
+  return calls_are_serialized() ? windows::counting::alone : windows::counting::shared;
 }
 
 /// The attribute MPI_WIN_DISP_UNIT, which is an int.

@@ -159,9 +159,10 @@ class engine {
   [[nodiscard]] bool begin_lone_spin() noexcept;
   void end_lone_spin() noexcept;
 
-  /// Whether no two threads of this process wait at a time, as a program promises that starts MPI
-  /// below MPI_THREAD_MULTIPLE. Where they do not, a wait spins longer before it sleeps: no other
-  /// thread of the process will need its processor when it is woken. At first: false. Any thread.
+  /// True: at most one thread of this process waits at a time, as in a program whose MPI thread
+  /// level is below MPI_THREAD_MULTIPLE. A wait then spins longer before it sleeps, because no
+  /// other thread of the process is woken that needs the processor. At first: false. A hint; any
+  /// thread; never waits.
   void expect_one_waiter(bool one) noexcept;
 
   /// `add_source`: `source` may wake sleeping threads from now on; `remove_source`: no longer.

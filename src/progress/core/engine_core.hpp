@@ -58,7 +58,7 @@ struct engine_core {
   base::atomic<bool> watched{false};
   /// Each process of the job can have a processor besides the one it computes on. Relaxed: a hint.
   base::atomic<bool> processor_to_spare{false};
-  /// See `engine::expect_one_waiter`. Relaxed: a hint.
+  /// At most one thread waits at a time: `engine::expect_one_waiter`. Relaxed: a hint.
   base::atomic<bool> one_waiter{false};
 
   /// At most one thread of this process waits at a time, among computing threads that want every

@@ -12,7 +12,7 @@ struct spin_situation {
   std::uint64_t recent_ns = 0;            ///< recent durations of waits like this one
   bool yields = false;                    ///< among more ranks than processors
   bool oversubscribed_by_others = false;  ///< computing threads want the processor
-  bool one_waiter = false;                ///< no other thread of this process may wait, too
+  bool one_waiter = false;                ///< at most one thread of this process waits at a time
 };
 
 /// The longest wait that is spun through rather than slept. Where no other thread wants the
@@ -47,8 +47,9 @@ struct spin_situation {
     return tries ? most : std::min(now.setting_ns, brief_ns);
   }
   if (now.yields) return most;
-  // Most waits are short, and so is their mean; a few are long, and would be slept through. Where
-  // several threads may wait, those that are woken need the processor.
+  // The mean of many short waits and a few long ones is short: with it as the only measure, the
+  // thread would sleep in each long one. If several threads may wait, a woken one of them needs the
+  // processor, so the spin follows the mean.
   return std::clamp(2 * now.recent_ns, now.one_waiter ? most : now.setting_ns, 2 * most);
 }
 

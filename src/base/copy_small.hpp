@@ -26,7 +26,8 @@ constexpr std::size_t small_bytes_max = 64;
 
 /// memcpy for sizes that are mostly small, such as headers: no call and few branches up to
 /// `small_bytes_max`. The two blocks do not overlap.
-inline void copy_small(std::byte* to, const std::byte* from, std::size_t size) noexcept {
+[[gnu::always_inline]] inline void copy_small(std::byte* to, const std::byte* from,
+                                              std::size_t size) noexcept {
   if (size > small_bytes_max) [[unlikely]] {
     if (stalls_strings(to, from)) copy_between_cores(to, from, size);
     else std::memcpy(to, from, size);

@@ -12,7 +12,8 @@ namespace headway::base {
 template <class Lock>
 class HEADWAY_SCOPED_CAPABILITY lock_guard {
  public:
-  [[nodiscard]] explicit lock_guard(Lock& lock) HEADWAY_ACQUIRE(lock) : lock_(lock) {
+  [[nodiscard, gnu::always_inline]] explicit lock_guard(Lock& lock) HEADWAY_ACQUIRE(lock)
+      : lock_(lock) {
     lock_.lock();
   }
   [[nodiscard]] lock_guard(Lock& lock, std::adopt_lock_t) noexcept HEADWAY_REQUIRES(lock)

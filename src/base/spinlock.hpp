@@ -16,11 +16,11 @@ template <template <class> class Atomic = atomic>
 class HEADWAY_CAPABILITY("spinlock") basic_spinlock {
   // Hazard: a section sees half of an earlier one. Edge: (U) release -> (L) acquire.
  public:
-  [[nodiscard]] bool try_lock() noexcept HEADWAY_TRY_ACQUIRE(true) {
+  [[nodiscard, gnu::always_inline]] bool try_lock() noexcept HEADWAY_TRY_ACQUIRE(true) {
     return !taken_.load(std::memory_order_relaxed) &&          // a hint, carries nothing
            !taken_.exchange(true, std::memory_order_acquire);  // (L)
   }
-  void lock() noexcept HEADWAY_ACQUIRE() {
+  [[gnu::always_inline]] void lock() noexcept HEADWAY_ACQUIRE() {
     if (!try_lock()) [[unlikely]]
       lock_after_others();
   }

@@ -84,9 +84,17 @@ void exchange_parts::match(context& where, unexpected_message& message) noexcept
 }
 
 void exchange_parts::arrived(packets::peer& from, std::span<const std::byte> bytes) noexcept {
-  switch (static_cast<wire_kind>(bytes[offsetof(envelope, kind)])) {
-    case wire_kind::eager:
-      return arrived_eager(from, bytes);
+  const auto kind = static_cast<wire_kind>(bytes[offsetof(envelope, kind)]);
+  if (kind == wire_kind::eager) [[likely]]
+    return arrived_eager(from, bytes);
+  arrived_other(kind, from, bytes);
+}
+
+void exchange_parts::arrived_other(wire_kind kind, packets::peer& from,
+                                   std::span<const std::byte> bytes) noexcept {
+  switch (kind) {
+    case wire_kind::eager:  // above
+      return;
     case wire_kind::request_to_send:
       return arrived_rts(from, bytes);
     case wire_kind::given_up:
@@ -100,14 +108,6 @@ void exchange_parts::arrived(packets::peer& from, std::span<const std::byte> byt
             static_cast<std::uint32_t>(from.id()), bytes.size());
 }
 
-request* exchange_parts::take_posted(context* where, const envelope& match) noexcept {
-  if (!where) return nullptr;
-  const base::lock_guard guard(where->lock);
-  request* r = where->waiting.take_posted(static_cast<int>(match.source), match.tag);
-  if (r) where->taken(*r);
-  return r;
-}
-
 void exchange_parts::arrived_eager(packets::peer& from, std::span<const std::byte> bytes) noexcept {
   envelope head;
   if (!read_head(bytes, head)) return;
@@ -118,6 +118,12 @@ void exchange_parts::arrived_eager(packets::peer& from, std::span<const std::byt
     from.consumed(eager_charge(payload.size()));
     return deliver(*r, source, head.tag, payload, head.given_up != 0);
   }
+  keep_eager(from, where, head, payload);
+}
+
+void exchange_parts::keep_eager(packets::peer& from, context* where, const envelope& head,
+                                std::span<const std::byte> payload) noexcept {
+  const int source = rank_in(head.source);
   events::unexpected.raise({static_cast<std::uint64_t>(source),
                             static_cast<std::uint64_t>(head.tag), payload.size(), head.context});
   // Copied without the lock: `match` finds a receive that is posted meanwhile.
@@ -144,6 +150,16 @@ void exchange_parts::arrived_rts(packets::peer& from, std::span<const std::byte>
   keep_early(*message);
 }
 
+void exchange_parts::receive_at_once(context& where, request& r, matcher::pattern wanted) noexcept {
+  unexpected_message* const message = where.waiting.find_unexpected(wanted);
+  if (message) where.waiting.remove_unexpected(*message);
+  const bool hopeless = where.hopeless(r.peer_rank_);
+  where.lock.unlock();
+  if (message) return receive_unexpected(r, *message);
+  r.arrived = {.source = r.peer_rank_, .tag = r.tag_};
+  fail(r, hopeless ? outcome::peer_lost : outcome::failed);
+}
+
 void exchange_parts::receive_unexpected(request& r, unexpected_message& message) noexcept {
   if (message.is_rts) {
     if (r.times) [[unlikely]]
@@ -159,19 +175,6 @@ void exchange_parts::receive_unexpected(request& r, unexpected_message& message)
     deliver(r, message.source, message.tag, {message.data(), message.bytes}, message.given_up);
   }
   free_unexpected(&message);
-}
-
-void exchange_parts::deliver(request& r, int source, int tag, std::span<const std::byte> payload,
-                             bool given_up) noexcept {
-  // Scattered memory has no `memory`, so that a message that fills a block needs no other test.
-  if (payload.size() != r.memory.size()) [[unlikely]]
-    return deliver_otherwise(r, source, tag, payload, given_up);
-  base::copy_from_writer(r.memory.data(), payload.data(), payload.size());
-  r.arrived = {.source = source,
-               .tag = tag,
-               .bytes = payload.size(),
-               .how = given_up ? outcome::peer_lost : outcome::ok};
-  complete(r);
 }
 
 void exchange_parts::deliver_otherwise(request& r, int source, int tag,
@@ -192,14 +195,6 @@ void exchange_parts::now_pending(request& r) noexcept {
   if (!r.background || r.counted_) return;
   r.counted_ = true;
   engine.pending_started();
-}
-
-void exchange_parts::complete(request& r) noexcept {
-  const bool counted = r.counted_;
-  r.counted_ = false;
-  if (!r.finish || r.finish(r)) static_cast<progress::completion&>(r).complete();
-  // `r` may be gone.
-  if (counted) engine.pending_ended();
 }
 
 void exchange_parts::complete_at_once(request& r) noexcept {

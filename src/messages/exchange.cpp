@@ -175,33 +175,18 @@ void exchange::receive(context& where, request& r, std::span<std::byte> memory, 
   r.tag_ = tag;
   r.history_ = as.history;
   const matcher::pattern wanted{static_cast<int>(source_of(source, as.history)), tag};
-  unexpected_message* message = nullptr;
-  bool hopeless = false, given_up = false, counted = false, bins_short = false;
-  {
-    const base::lock_guard guard(where.lock);
-    message = where.waiting.find_unexpected(wanted);
-    if (message) {
-      where.waiting.remove_unexpected(*message);
-    } else if (where.hopeless(source)) {
-      hopeless = true;
-    } else if (where.gave_up(tag)) {
-      given_up = true;
-    } else {
-      counted = where.post(r, wanted);
-      if (counted) parts_->engine.pending_counted();
-      else if (r.counted_) parts_->engine.pending_joined();
-      bins_short = where.waiting.bins_wanted() != 0;
-    }
-  }
+  where.lock.lock();
+  if (where.waiting.find_unexpected(wanted) || where.hopeless(source) || where.gave_up(tag))
+      [[unlikely]]
+    return parts_->receive_at_once(where, r, wanted);
+  const bool counted = where.post(r, wanted);
+  if (counted) parts_->engine.pending_counted();
+  else if (r.counted_) parts_->engine.pending_joined();
+  const bool bins_short = r.oldest && where.waiting.bins_wanted() != 0;  // only then a new key
+  where.lock.unlock();
   if (bins_short) [[unlikely]]
     where.widen();
   if (counted) parts_->engine.pending_told();  // `r` may be gone
-  if (message) {
-    parts_->receive_unexpected(r, *message);
-  } else if (hopeless || given_up) {
-    r.arrived = {.source = source, .tag = tag};
-    parts_->fail(r, hopeless ? outcome::peer_lost : outcome::failed);
-  }
 }
 
 // ---- data that is not one block -----------------------------------------------------------------

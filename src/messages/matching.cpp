@@ -96,11 +96,8 @@ exchange::waiting_counts matcher::count() noexcept {
 
 // ---- posted receives ----------------------------------------------------------------------------
 
-request* matcher::take_posted(int source, int tag) noexcept {
-  const auto exact = key_of(source, tag);
-  if (wildcards_ == 0) [[likely]]
-    return posted_.take_oldest(exact);
-  request* first = posted_.oldest(exact);
+request* matcher::take_oldest_of_all(int source, int tag) noexcept {
+  request* first = posted_.oldest(key_of(source, tag));
   for (const auto key :
        {key_of(any_source, tag), key_of(source, any_tag), key_of(any_source, any_tag)}) {
     if (posted_of_kind_[kind_of(key)] == 0) continue;
@@ -131,9 +128,9 @@ void matcher::withdraw(request& r) noexcept {
 
 // ---- unexpected messages ------------------------------------------------------------------------
 
-unexpected_message* matcher::find_unexpected(pattern wanted) noexcept {
+unexpected_message* matcher::search_unexpected(pattern wanted) noexcept {
   unexpected_message* const first = arrivals_.front();
-  if (!first || wanted.admits(first->matched_source(), first->tag)) return first;
+  if (wanted.admits(first->matched_source(), first->tag)) return first;
   const auto key = key_of(wanted.source, wanted.tag);
   if (kind_of(key) == 0) return by_envelope_.oldest(key);
   if (wanted.tag == any_tag) {

@@ -82,11 +82,17 @@ class matcher {
   };
 
   /// Removes and returns the oldest posted receive that admits such a message, or returns nullptr.
-  [[nodiscard]] request* take_posted(int source, int tag) noexcept;
+  [[nodiscard]] request* take_posted(int source, int tag) noexcept {
+    if (wildcards_ == 0) [[likely]]
+      return posted_.take_oldest(key_of(source, tag));
+    return take_oldest_of_all(source, tag);
+  }
   void post(request& r, pattern wanted) noexcept;
   void withdraw(request& r) noexcept;
   /// The oldest unexpected message that such a receive would match, or nullptr.
-  [[nodiscard]] unexpected_message* find_unexpected(pattern wanted) noexcept;
+  [[nodiscard]] unexpected_message* find_unexpected(pattern wanted) noexcept {
+    return arrivals_.empty() ? nullptr : search_unexpected(wanted);
+  }
   /// The oldest one whose tag is meant.
   template <class IsMeant>
   [[nodiscard]] unexpected_message* find_unexpected_if(IsMeant is_meant) noexcept {
@@ -158,6 +164,9 @@ class matcher {
     return (key >> 32 == static_cast<std::uint32_t>(any_source) ? 1u : 0u) |
            (static_cast<std::uint32_t>(key) == static_cast<std::uint32_t>(any_tag) ? 2u : 0u);
   }
+  /// The rest of `take_posted` and of `find_unexpected`.
+  [[nodiscard, gnu::noinline]] request* take_oldest_of_all(int source, int tag) noexcept;
+  [[nodiscard, gnu::noinline]] unexpected_message* search_unexpected(pattern wanted) noexcept;
   void index_by_source() noexcept;
   void index_by_tag() noexcept;
 

@@ -3,6 +3,9 @@
 #include <array>
 #include <atomic>
 
+#include "base/copy_between_cores.hpp"
+#include "base/copy_small.hpp"
+#include "base/lock_guard.hpp"
 #include "base/spinlock.hpp"
 #include "base/thread_annotations.hpp"
 #include "messages/context.hpp"
@@ -52,18 +55,45 @@ struct exchange_parts final : packets::receiver {
   void write_rts(request& r, const packets::announced& as, std::uint8_t given_up) noexcept;
 
   // Receiving.
+  [[gnu::noinline]] void arrived_other(wire_kind kind, packets::peer& from,
+                                       std::span<const std::byte> bytes) noexcept;
   void arrived_eager(packets::peer& from, std::span<const std::byte> bytes) noexcept;
+  /// The rest of `arrived_eager`, for a message that no receive waits for.
+  [[gnu::noinline]] void keep_eager(packets::peer& from, context* where, const envelope& head,
+                                    std::span<const std::byte> payload) noexcept;
   void arrived_rts(packets::peer& from, std::span<const std::byte> bytes) noexcept;
   /// Removes the first posted receive that the message matches. Null: there is none, or `where` is
   /// null.
-  static request* take_posted(context* where, const envelope& match) noexcept;
+  static request* take_posted(context* where, const envelope& match) noexcept {
+    if (!where) return nullptr;
+    const base::lock_guard guard(where->lock);
+    request* r = where->waiting.take_posted(static_cast<int>(match.source), match.tag);
+    if (r) where->taken(*r);
+    return r;
+  }
+  /// The rest of `exchange::receive`, for a receive that does not have to wait. Releases the lock.
+  [[gnu::noinline]] void receive_at_once(context& where, request& r,
+                                         matcher::pattern wanted) noexcept
+      HEADWAY_RELEASE(where.lock);
   void keep_early(unexpected_message& message) noexcept;
   /// Gives the message to its receive, or keeps it until that is posted.
   void match(context& where, unexpected_message& message) noexcept;
   /// Completes `r`, which is no longer posted, with an unexpected message; frees the message.
   void receive_unexpected(request& r, unexpected_message& message) noexcept;
-  void deliver(request& r, int source, int tag, std::span<const std::byte> payload,
-               bool given_up) noexcept;
+  [[gnu::always_inline]] void deliver(request& r, int source, int tag,
+                                      std::span<const std::byte> payload, bool given_up) noexcept {
+    // Scattered memory has no `memory`, so that a message that fills a block needs no other test.
+    if (payload.size() != r.memory.size()) [[unlikely]]
+      return deliver_otherwise(r, source, tag, payload, given_up);
+    if (payload.size() <= base::small_bytes_max)
+      base::copy_small(r.memory.data(), payload.data(), payload.size());
+    else base::copy_from_writer(r.memory.data(), payload.data(), payload.size());
+    r.arrived = {.source = source,
+                 .tag = tag,
+                 .bytes = payload.size(),
+                 .how = given_up ? outcome::peer_lost : outcome::ok};
+    complete(r);
+  }
   /// The rest of `deliver`, for a message that does not fill `r.memory`, or is scattered there.
   [[gnu::noinline]] void deliver_otherwise(request& r, int source, int tag,
                                            std::span<const std::byte> payload,
@@ -80,7 +110,13 @@ struct exchange_parts final : packets::receiver {
 
   // Ending.
   void now_pending(request& r) noexcept;  // counts it, unless it is counted
-  [[gnu::hot]] void complete(request& r) noexcept;
+  [[gnu::always_inline]] void complete(request& r) noexcept {
+    const bool counted = r.counted_;
+    r.counted_ = false;
+    if (!r.finish || r.finish(r)) static_cast<progress::completion&>(r).complete();
+    // `r` may be gone.
+    if (counted) engine.pending_ended();
+  }
   /// The same for a request that no other thread knows yet: no atomic exchange.
   void complete_at_once(request& r) noexcept;
   void fail(request& r, outcome how) noexcept;

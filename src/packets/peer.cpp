@@ -31,8 +31,7 @@ void peer::consumed_late(std::uint32_t bytes) noexcept {
   return_credit_if_due();
 }
 
-void peer::return_credit_if_due() noexcept {
-  if (!credits_.return_due()) return;
+void peer::return_credit() noexcept {
   if (credit_flying_.exchange(true, std::memory_order_acquire)) return;  // pairs with credit_sent
   credit_item_.head_bytes = sizeof(stream_head);
   const stream_head head{.kind = own_kind};

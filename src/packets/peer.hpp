@@ -88,7 +88,10 @@ class peer {
   peer(const services& shared, rails::peer_id id, const packets::strategy& how) noexcept
       : services_(shared), id_(id), scheduler_(id, credits_, shared.engine, shared.stalled, how) {}
   ~peer() = default;
-  void return_credit_if_due() noexcept;
+  void return_credit_if_due() noexcept {
+    if (credits_.return_due()) [[unlikely]]
+      return_credit();
+  }
 
   const services services_;
   const rails::peer_id id_;
@@ -103,6 +106,7 @@ class peer {
   struct credit_return : send_item {
     peer* self = nullptr;
   };
+  [[gnu::noinline]] void return_credit() noexcept;
   static void credit_sent(send_item& item, bool well) noexcept;
 
   std::atomic<bool> credit_flying_{false};

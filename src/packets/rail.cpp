@@ -71,6 +71,14 @@ progress::ltask_result rail::reap() noexcept {
   return progress::ltask_result::advanced;
 }
 
+[[gnu::always_inline]] inline void rail::handle_packet(const rails::event& what) noexcept {
+  auto& from = host_.peers.state_of(what.peer);
+  if (what.count == 0) [[likely]]
+    from.arrived(what.bytes);
+  else from.begun(what.bytes, what.count);
+  driver_->release(what);
+}
+
 /// The next part of a packet follows closely: a round through all queues in between would take as
 /// long as copying much of it.
 bool rail::reap_alone() noexcept {
@@ -83,7 +91,11 @@ bool rail::reap_alone() noexcept {
       unhandled_.store(count, std::memory_order_relaxed);
       return any;
     }
-    for (const auto& e : std::span(events_).first(count)) handle(e);
+    for (const auto& e : std::span(events_).first(count)) {
+      if (e.kind == rails::event_kind::received) [[likely]]
+        handle_packet(e);
+      else handle(e);
+    }
     if (count == 0 || !is_followed(events_[count - 1])) break;
   }
   return any;
@@ -190,14 +202,6 @@ void rail::handle_packet_in_section(const rails::event& what, std::uint64_t now_
   lane* on = from.bundle() ? from.bundle()->lanes().on_rail(index_) : nullptr;
   if (!on) return handle_packet(what);
   if (!from.lost()) from.bundle()->arrived(*on, what.bytes, now_ns);
-  driver_->release(what);
-}
-
-void rail::handle_packet(const rails::event& what) noexcept {
-  auto& from = host_.peers.state_of(what.peer);
-  if (what.count == 0) [[likely]]
-    from.arrived(what.bytes);
-  else from.begun(what.bytes, what.count);
   driver_->release(what);
 }
 

@@ -72,7 +72,7 @@ struct shm_ring_model : rl::test_suite<shm_ring_model, 2> {
         rl::yield(1, $);
       } else if (word > skip_word) {
         const std::uint64_t rest = word - skip_word;
-        RL_ASSERT(rest <= reader.cells_to_end());
+        RL_ASSERT(rest <= reader.cells_to_end(reader.position()));
         reader.advance(rest);
         (void)reader.give_back(rest);
       } else {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <mpi.h>
 #include <pthread.h>
 
 #include <atomic>

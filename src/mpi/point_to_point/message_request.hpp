@@ -52,6 +52,7 @@ class message_request final : public request {
   void prepare(const message_call& call);
   int start() override;
   int finish(MPI_Status& status) override;
+  int conclude(MPI_Status& status) override;
   int cancel() override;
 
   [[nodiscard]] bool waits_briefly() const noexcept override;
@@ -68,7 +69,14 @@ class message_request final : public request {
 
  private:
   friend struct request_cache;
+  friend int start_message(const message_call& call, request*& made);
 
+  // The steps of one message, in one function where a call starts or ends a request.
+  [[nodiscard]] static message_request& take_one();
+  void note_arguments(const message_call& call);
+  [[nodiscard]] int start_now();
+  [[nodiscard]] int finish_now(MPI_Status& status);
+  void release_now() noexcept;
   void run() noexcept;
   void run_scattered() noexcept;
   [[gnu::cold]] void begin_recording() noexcept;

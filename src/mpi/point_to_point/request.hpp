@@ -30,6 +30,9 @@ class request : public object {
   /// Fills the status of a complete request and returns its error code. May be called again
   /// (MPI_Request_get_status).
   virtual int finish(MPI_Status& status) = 0;
+  /// Ends a complete, active request: `finish`, then makes it inactive if it is persistent, and
+  /// frees it if it is not.
+  virtual int conclude(MPI_Status& status);
   /// Starts a persistent operation.
   virtual int start() { return MPI_ERR_REQUEST; }
   /// MPI_Cancel; no effect on an operation that cannot be cancelled.
@@ -51,6 +54,11 @@ class request : public object {
   communicator* comm = nullptr;             ///< its error handler is called
   bool persistent = false;                  ///< becomes inactive, not freed, when it is complete
   bool active = true;                       ///< started and not yet waited for
+
+ protected:
+  /// The error handler of a failed operation is its communicator's, not the one of the call that
+  /// waits for it.
+  void name_owner_of_failure() const noexcept;
 };
 
 /// A message taken out of the matching by MPI_Mprobe, until it is received.

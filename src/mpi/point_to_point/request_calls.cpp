@@ -30,8 +30,8 @@ void fill_empty(MPI_Status* status) noexcept {
   if (status != MPI_STATUS_IGNORE) set_status_empty(*status);
 }
 
-int conclude_handle(MPI_Request& handle, MPI_Status* status) {
-  request* r = at(handle);
+/// Ends the operation of `handle`, which refers to `r`.
+int conclude_handle(MPI_Request& handle, request* r, MPI_Status* status) {
   if (!is_waited_for(r)) {
     fill_empty(status);
     return MPI_SUCCESS;
@@ -46,8 +46,9 @@ class several {
  public:
   explicit several(MPI_Status* statuses) : statuses_(statuses) {}
 
-  void add(MPI_Request& handle) {
-    const int code = conclude_handle(handle, status_at(statuses_, done_));
+  /// Completes the operation of `handle`, which refers to `r`.
+  void add(MPI_Request& handle, request* r) {
+    const int code = conclude_handle(handle, r, status_at(statuses_, done_));
     if (code != MPI_SUCCESS && !first_) note();
     if (first_ && statuses_ != MPI_STATUSES_IGNORE) statuses_[done_].MPI_ERROR = code;
     ++done_;
@@ -137,9 +138,9 @@ int conclude_complete_ones(int count, MPI_Request* requests, int& outcount, int*
   several ended(statuses);
   outcount = 0;
   for (int i = 0; i < count; ++i) {
-    const request* r = at(requests[i]);
+    request* const r = at(requests[i]);
     if (!is_waited_for(r) || !r->is_complete()) continue;
-    ended.add(requests[i]);
+    ended.add(requests[i], r);
     indices[outcount++] = i;
   }
   return ended.result();
@@ -168,7 +169,7 @@ int wait(request*& r, MPI_Status* status) {
 int waitany(int count, MPI_Request* requests, int& index, MPI_Status* status) {
   const auto found = wait_for_one(all(requests, count));
   index = found.value_or(MPI_UNDEFINED);
-  if (found) return conclude_handle(requests[*found], status);
+  if (found) return conclude_handle(requests[*found], at(requests[*found]), status);
   fill_empty(status);
   return MPI_SUCCESS;
 }
@@ -176,9 +177,9 @@ int waitany(int count, MPI_Request* requests, int& index, MPI_Status* status) {
 int waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
   several ended(statuses);
   for (int i = 0; i < count; ++i) {
-    request* r = at(requests[i]);
+    request* const r = at(requests[i]);
     if (is_waited_for(r)) wait_for(*r);
-    ended.add(requests[i]);
+    ended.add(requests[i], r);
   }
   return ended.result();
 }
@@ -206,7 +207,7 @@ int testany(int count, MPI_Request* requests, int& index, int& flag, MPI_Status*
   const auto found = poll_for_complete(all(requests, count), any);
   index = found.value_or(MPI_UNDEFINED);
   flag = found.has_value() || !any;
-  if (found) return conclude_handle(requests[*found], status);
+  if (found) return conclude_handle(requests[*found], at(requests[*found]), status);
   if (flag) fill_empty(status);
   return MPI_SUCCESS;
 }
@@ -216,7 +217,7 @@ int testall(int count, MPI_Request* requests, int& flag, MPI_Status* statuses) {
   flag = all_complete(all(requests, count));
   if (!flag) return MPI_SUCCESS;
   several ended(statuses);
-  for (MPI_Request& each : all(requests, count)) ended.add(each);
+  for (MPI_Request& each : all(requests, count)) ended.add(each, at(each));
   return ended.result();
 }
 

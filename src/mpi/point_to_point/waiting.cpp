@@ -63,22 +63,26 @@ bool test_for(request& r) noexcept {
 int conclude(request*& r, MPI_Status* status) {
   MPI_Status ignored;
   MPI_Status& filled = status == MPI_STATUS_IGNORE ? ignored : *status;
-  if (!r->active) {
-    set_status_empty(filled);
-    return MPI_SUCCESS;
-  }
-  HEADWAY_DEBUG_ASSERT(r->is_complete());
-  int code = r->finish(filled);
-  // The error handler of a failed operation is its communicator's, not the one of this call.
-  if (code != MPI_SUCCESS && last_failure().owner == nullptr) last_failure().owner = r->comm;
-  r->active = false;
-  if (!r->persistent) {
-    const int left = r->leave();
-    if (code == MPI_SUCCESS) code = left;
-    r->release();
-    r = nullptr;
-  }
+  HEADWAY_DEBUG_ASSERT(r->active && r->is_complete());
+  const bool stays = r->persistent;
+  const int code = r->conclude(filled);
+  if (!stays) r = nullptr;
   return code;
+}
+
+int request::conclude(MPI_Status& status) {
+  int code = finish(status);
+  if (code != MPI_SUCCESS) name_owner_of_failure();
+  active = false;
+  if (persistent) return code;
+  const int left = leave();
+  if (code == MPI_SUCCESS) code = left;
+  release();
+  return code;
+}
+
+void request::name_owner_of_failure() const noexcept {
+  if (last_failure().owner == nullptr) last_failure().owner = comm;
 }
 
 void abandon(request& r) {

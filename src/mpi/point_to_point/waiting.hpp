@@ -22,8 +22,8 @@ void poll_while(Wanted&& wanted) noexcept {
 }
 /// Whether `r` is complete. Polls if it is not.
 [[nodiscard]] bool test_for(request& r) noexcept;
-/// Ends a complete request: fills the status, and frees the request (`r` becomes null) or, if it is
-/// persistent, makes it inactive. Returns the operation's error code.
+/// Ends a complete, active request: fills the status, and frees the request (`r` becomes null) or,
+/// if it is persistent, makes it inactive. Returns the operation's error code.
 [[nodiscard]] int conclude(request*& r, MPI_Status* status);
 /// MPI_Request_free: an operation under way continues; the request is freed some time after its
 /// end.

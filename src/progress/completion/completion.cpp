@@ -23,11 +23,14 @@ void signal(waiter& sleeper) noexcept {
 void completion::complete() noexcept {
   // Often the polling thread finds its own message: it is awake and needs no signal.
   if (this_thread().spins_for == this) return word_.finish_own();
-  tell_all();
+  const auto waiters = word_.finish();  // from here on `this` may be gone
+  if (waiters.first || waiters.overflow) [[unlikely]]
+    tell(waiters);
 }
 
-void completion::tell_all() noexcept {
-  const auto waiters = word_.finish();  // from here on `this` may be gone
+void completion::tell_all() noexcept { tell(word_.finish()); }
+
+void completion::tell(const word::to_tell& waiters) const noexcept {
   if (waiters.first) signal(*waiters.first);
   if (waiters.overflow) [[unlikely]]
     overflow().tell(this);

@@ -237,6 +237,9 @@ std::uint32_t engine::pending() const noexcept {
 void engine::expect_one_waiter(bool one) noexcept {
   parts_->core.one_waiter.store(one, std::memory_order_relaxed);
 }
+bool engine::expects_one_waiter() const noexcept {
+  return parts_->core.one_waiter.load(std::memory_order_relaxed);
+}
 
 bool engine::begin_lone_spin() noexcept {
   auto& core = parts_->core;

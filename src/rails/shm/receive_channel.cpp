@@ -49,18 +49,19 @@ std::size_t receive_channel::take_records(std::span<event> out) noexcept {
   // A correct writer cannot have more than one lap of the ring there. A broken one may leave a ring
   // of records without an event, which would be read for ever.
   const std::uint64_t end = reader_.position() + reader_.memory().cell_count();
-  while (count < out.size() && reader_.position() < end && !broken()) {
-    const std::uint64_t word = reader_.peek();
+  while (count < out.size() && !broken()) {
+    const std::uint64_t position = reader_.position();
+    const std::uint64_t word = position < end ? reader_.peek_at(position) : 0;
     follows_ = word != 0;
     if (!follows_) break;
     const auto head = read_record_word(word);
     if (head.bytes + head.following > c_.record_bytes_max ||
-        cells_of(head.gap + head.bytes) > reader_.cells_to_end()) {
+        cells_of(head.gap + head.bytes) > reader_.cells_to_end(position)) {
       break_off("a record has no valid size");
       break;
     }
     if (!in_a_row) prefetch(head);
-    if (take_record(head, out[count])) ++count;
+    if (take_record(head, position, out[count])) ++count;
     if (!in_a_row && head.kind != record_kind::skip) break;
   }
   return count;
@@ -74,29 +75,38 @@ void receive_channel::prefetch(const record_head& head) noexcept {
     __builtin_prefetch(reader_.memory().cell(reader_.position() + cell));
 }
 
-bool receive_channel::take_record(const record_head& head, event& e) noexcept {
+inline bool receive_channel::take_record(const record_head& head, std::uint64_t position,
+                                         event& e) noexcept {
   const std::span<const std::byte> record(
-      reader_.memory().cell(reader_.position()) + sizeof(std::uint64_t) + head.gap, head.bytes);
-  const std::uint64_t cells = cells_of(head.gap + head.bytes);
+      reader_.memory().cell(position) + sizeof(std::uint64_t) + head.gap, head.bytes);
   const bool is_more = head.kind == record_kind::more;
   const bool is_packet = is_more || head.kind == record_kind::packet;
   if (is_packet ? following_ != (is_more ? head.bytes + head.following : 0) : head.following != 0) {
     break_off("a packet's parts do not belong together");
     return false;
   }
+  if (!is_packet) return take_other(head, record, e);
+  const std::uint64_t cells = cells_of(head.gap + head.bytes);
+  following_ = head.following;
+  e = {.kind = is_more ? event_kind::continued : event_kind::received,
+       .peer = c_.back->peer(),
+       .count = head.following,
+       .bytes = record,
+       .driver_word = std::uint64_t{c_.index} << 32 | (cells + carried_cells_)};
+  carried_cells_ = 0;
+  ++held_records_;
+  reader_.advance_to(position + cells);
+  return true;
+}
+
+/// A record that is no packet.
+bool receive_channel::take_other(const record_head& head, std::span<const std::byte> record,
+                                 event& e) noexcept {
+  const std::uint64_t cells = cells_of(head.gap + head.bytes);
   switch (head.kind) {
-    case record_kind::packet:
+    case record_kind::packet:  // above
     case record_kind::more:
-      following_ = head.following;
-      e = {.kind = is_more ? event_kind::continued : event_kind::received,
-           .peer = c_.back->peer(),
-           .count = head.following,
-           .bytes = record,
-           .driver_word = std::uint64_t{c_.index} << 32 | (cells + carried_cells_)};
-      carried_cells_ = 0;
-      ++held_records_;
-      reader_.advance(cells);
-      return true;
+      return false;
     case record_kind::put: {
       const bool reports = take_put(record, e);
       consume(cells);
@@ -115,7 +125,7 @@ bool receive_channel::take_record(const record_head& head, event& e) noexcept {
       consume(cells);
       return false;
     case record_kind::skip:
-      if (head.bytes == 0 || head.bytes > reader_.cells_to_end() ||
+      if (head.bytes == 0 || head.bytes > reader_.cells_to_end(reader_.position()) ||
           head.bytes == reader_.memory().cell_count())
         break_off("cells are skipped that are not there");
       else consume(head.bytes);

@@ -84,7 +84,11 @@ class receive_channel {
   [[nodiscard]] std::size_t take_all(std::span<event> out) noexcept;
   [[nodiscard]] std::size_t take_records(std::span<event> out) noexcept;
   void prefetch(const record_head& head) noexcept;
-  [[nodiscard]] bool take_record(const record_head& head, event& e) noexcept;
+  [[nodiscard]] bool take_record(const record_head& head, std::uint64_t position,
+                                 event& e) noexcept;
+  [[nodiscard, gnu::noinline]] bool take_other(const record_head& head,
+                                               std::span<const std::byte> record,
+                                               event& e) noexcept;
   [[nodiscard]] bool take_put(std::span<const std::byte> record, event& e) noexcept;
   void take_atomic(std::span<const std::byte> record) noexcept;
   void take_get(std::span<const std::byte> record) noexcept;

@@ -102,17 +102,20 @@ class ring_reader {
   explicit ring_reader(Memory memory) noexcept : memory_(memory) {}
 
   /// The word of the next record, or 0.
-  [[nodiscard]] std::uint64_t peek() noexcept {
-    return memory_.word(read()).load(std::memory_order_acquire);  // (A)
+  [[nodiscard]] std::uint64_t peek() noexcept { return peek_at(read()); }
+  /// The same for a caller that knows the `position`.
+  [[nodiscard]] std::uint64_t peek_at(std::uint64_t position) noexcept {
+    return memory_.word(position).load(std::memory_order_acquire);  // (A)
   }
   [[nodiscard]] std::uint64_t position() const noexcept { return read(); }
-  /// Cells from here to the ring's end.
-  [[nodiscard]] std::uint64_t cells_to_end() const noexcept {
-    return memory_.cell_count() - (read() & (memory_.cell_count() - 1));
+  /// Cells from a position to the ring's end.
+  [[nodiscard]] std::uint64_t cells_to_end(std::uint64_t position) const noexcept {
+    return memory_.cell_count() - (position & (memory_.cell_count() - 1));
   }
-  void advance(std::uint64_t cells) noexcept {
+  void advance(std::uint64_t cells) noexcept { advance_to(read() + cells); }
+  void advance_to(std::uint64_t position) noexcept {
     // (W) release: a thread that sees an overwritten line in `waiting` sees this, too.
-    read_.store(read() + cells, std::memory_order_release);
+    read_.store(position, std::memory_order_release);
   }
   /// Returns the oldest `cells` that were advanced over. True: they were published, and the writer
   /// wants to be notified, after a store-load fence: see `wants_room`.

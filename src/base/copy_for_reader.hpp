@@ -27,7 +27,8 @@ namespace headway::base {
 class copy_for_reader {
  public:
   /// Memcpy; the two blocks do not overlap.
-  void copy(std::byte* to, const std::byte* from, std::size_t size) noexcept {
+  [[gnu::always_inline]] void copy(std::byte* to, const std::byte* from,
+                                   std::size_t size) noexcept {
     if (size <= small_bytes_max) return copy_small(to, from, size);
     if (size < streamed_bytes_min) return copy_between_cores(to, from, size);
     const auto left = until_timed_.load(std::memory_order_relaxed);

@@ -247,10 +247,10 @@ int receive_unexpected_and_wait(const message_call& call, messages::unexpected_m
   return end_receive(call, wire, status);
 }
 
-// Always inlined: a small message takes about a thousand instructions on both sides together, and
-// each of these steps would need a tenth more as a call.
+// Each `x_now` is `x`, always inlined where a call starts or ends a request: calls between these
+// steps would take thirty instructions of an MPI_Irecv (docs/decisions/0051-few-instructions.md).
 
-[[gnu::always_inline]] inline message_request& message_request::take_one() {
+[[gnu::always_inline]] inline message_request& message_request::take_now() {
   message_request* one = mine.pop();
   if (one == nullptr) return *pool<message_request>::all().make();
   const std::uintptr_t low = object_alignment - 1;
@@ -258,7 +258,7 @@ int receive_unexpected_and_wait(const message_call& call, messages::unexpected_m
   return *one;
 }
 
-message_request& message_request::take() { return take_one(); }
+message_request& message_request::take() { return take_now(); }
 
 [[gnu::always_inline]] inline void message_request::release_now() noexcept {
   retire();
@@ -279,7 +279,7 @@ message_request& message_request::take() { return take_one(); }
 
 void message_request::release() noexcept { release_now(); }
 
-[[gnu::always_inline]] inline void message_request::note_arguments(const message_call& call) {
+[[gnu::always_inline]] inline void message_request::prepare_now(const message_call& call) {
   comm = call.comm;
   used_.store(call.comm, std::memory_order_relaxed);  // as in `uses`
   mode_ = call.mode;
@@ -301,10 +301,10 @@ void message_request::release() noexcept { release_now(); }
   }
 }
 
-void message_request::prepare(const message_call& call) { note_arguments(call); }
+void message_request::prepare(const message_call& call) { prepare_now(call); }
 
 int message_request::begin(const message_call& call) {
-  note_arguments(call);
+  prepare_now(call);
   return start_now();
 }
 
@@ -348,8 +348,8 @@ static void poll_between_copies(std::size_t copied_bytes) noexcept {
 int message_request::start() { return start_now(); }
 
 int start_message(const message_call& call, request*& made) {
-  message_request& r = message_request::take_one();
-  r.note_arguments(call);
+  message_request& r = message_request::take_now();
+  r.prepare_now(call);
   const int code = r.start_now();
   if (code != MPI_SUCCESS) [[unlikely]] {
     r.release();
@@ -382,7 +382,7 @@ void message_request::run_scattered() noexcept {
 
 int message_request::begin_unexpected(const message_call& call,
                                       messages::unexpected_message* unexpected) {
-  note_arguments(call);
+  prepare_now(call);
   active = true;
   if (unexpected == nullptr) {  // MPI_MESSAGE_NO_PROC
     pending = nullptr;

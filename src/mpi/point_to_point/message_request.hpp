@@ -72,8 +72,8 @@ class message_request final : public request {
   friend int start_message(const message_call& call, request*& made);
 
   // The steps of one message, in one function where a call starts or ends a request.
-  [[nodiscard]] static message_request& take_one();
-  void note_arguments(const message_call& call);
+  [[nodiscard]] static message_request& take_now();
+  void prepare_now(const message_call& call);
   [[nodiscard]] int start_now();
   [[nodiscard]] int finish_now(MPI_Status& status);
   void release_now() noexcept;

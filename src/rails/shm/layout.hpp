@@ -216,7 +216,7 @@ struct get_call {
   if (before + payload.size() <= line_bytes) return 0;
   const auto place = reinterpret_cast<std::uintptr_t>(payload.data());
   const auto unit = payload.size() < long_bytes_min ? line_bytes / 2 : line_bytes;
-  return (place - before) % unit & ~std::size_t{7};
+  return (place - before) & (unit - 1) & ~std::size_t{7};  // a power of two: no division
 }
 constexpr std::size_t gap_max = line_bytes - 8;
 

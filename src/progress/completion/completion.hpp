@@ -36,11 +36,8 @@ class completion {
  private:
   friend class wait_set;
   friend class shared_completion;
-  using word = basic_completion_word<waiter>;
-  /// Signals the waiters. Uses the address of this object only, which may be gone.
-  [[gnu::noinline]] void tell(const word::to_tell& waiters) const noexcept;
   void tell_all() noexcept;
-  word word_;
+  basic_completion_word<waiter> word_;
 };
 
 /// The same for any number of waiting threads. The first one is in the word, without further cost;

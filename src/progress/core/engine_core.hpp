@@ -60,6 +60,9 @@ struct engine_core {
   base::atomic<bool> processor_to_spare{false};
   /// At most one thread waits at a time: `engine::expect_one_waiter`. Relaxed: a hint.
   base::atomic<bool> one_waiter{false};
+  /// Waiting threads that are waking others, and may have lost their processor to one of these:
+  /// they are ready to run. Relaxed: a hint.
+  base::atomic<std::uint32_t> ready_wakers{0};
 
   /// At most one thread of this process waits at a time, among computing threads that want every
   /// processor. A hint, computed from hints, as the two below.
@@ -104,6 +107,18 @@ struct engine_core {
     if (o.one_shots) work.passed(o.one_shots);
     if (o.met_taken_mask) stalls.met_taken_mask(me);
     return o;
+  }
+
+  /// Makes the wake-ups that a thread owes which stops leading. Where no processor is free, the
+  /// woken thread may take this one before the system call returns, and lead. It then polls on the
+  /// processor that the waker needs, and perhaps completes what the waker waits for, which does not
+  /// count as asleep: it gives way to the waker (`ready_wakers`) when nothing comes for a while.
+  void pay_wake_ups(thread_record& me) noexcept {
+    if (me.owed_count == 0) return;
+    const bool may_lose_it = !processor_to_spare.load(std::memory_order_relaxed);
+    if (may_lose_it) ready_wakers.fetch_add(1, std::memory_order_relaxed);
+    me.pay_wake_ups();
+    if (may_lose_it) ready_wakers.fetch_sub(1, std::memory_order_relaxed);
   }
 
   /// Compares the threads that want to run with the processors, and sets what `auto` derives from

@@ -141,7 +141,7 @@ waiting::outcome waiting::poll_as_leader() noexcept {
   if (how == outcome::woke_others) engine_counters::count(core_.counted.hand_overs);
   if (how == outcome::complete) me_.slept_waits = 0;
   // After the unlock, because the woken thread may lead.
-  if (how != outcome::woke_others || !me_.answers_in_turns()) me_.pay_wake_ups();
+  if (how != outcome::woke_others || !me_.answers_in_turns()) core_.pay_wake_ups(me_);
   return sleeps ? sleep_on_events() : how;
 }
 
@@ -198,8 +198,7 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
       if (!o.advanced && now - idle_since_ns >= budget) return outcome::spun_enough;
       if (heavy && now - began_ns_ >= worth_boosting_ns) boost();
     }
-    const bool in_the_way = woken_threads.load(std::memory_order_relaxed) > 0;
-    if (in_the_way || impatient) {
+    if (is_in_the_way(o.advanced) || impatient) {
       if (impatient && std::exchange(patient, false)) me_.patience.learn(false);
       if (impatient) yield_to_others();
       else give_way();

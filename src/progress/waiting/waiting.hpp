@@ -54,7 +54,7 @@ class waiting {
           core.round(me, round_kind::explicit_, me.rounds++ % sweep_period == sweep_period - 1));
       me.spins_for = nullptr;
       const bool woke_others = me.owed_count != 0;
-      if (woke_others) me.pay_wake_ups();
+      if (woke_others) core.pay_wake_ups(me);
       if (done()) {
         me.slept_waits = 0;
         recent_ns -= recent_ns / 8;  // as in `learn`, if it ends before the first clock read
@@ -88,6 +88,16 @@ class waiting {
   void learn_to_follow() noexcept;
   [[nodiscard]] outcome spin(std::uint64_t budget_ns) noexcept;
   [[nodiscard, gnu::hot]] outcome poll_for(std::uint64_t budget_ns) noexcept;
+  /// After a round: another thread may need this processor. One that was woken comes first at
+  /// once, one that woke this thread (`engine_core::pay_wake_ups`) after some microseconds in which
+  /// nothing came: among many pairs of threads a message is there before that.
+  [[nodiscard]] bool is_in_the_way(bool advanced) noexcept {
+    constexpr std::uint32_t rounds_before_waker = 16;
+    idle_rounds_ = advanced ? 0 : idle_rounds_ + 1;
+    return woken_threads.load(std::memory_order_relaxed) > 0 ||
+           (idle_rounds_ >= rounds_before_waker &&
+            core_.ready_wakers.load(std::memory_order_relaxed) > 0);
+  }
   void give_way() noexcept;
   void yield_to_others() noexcept;
   [[nodiscard]] bool become_kernel_sleeper(outcome& how) noexcept;
@@ -119,6 +129,7 @@ class waiting {
   const std::uint64_t deadline_ns_;
   bool beside_ = false;                  ///< sleeps beside the event thread, which is parked
   bool moved_ = false;                   ///< something advanced in the last spin
+  std::uint32_t idle_rounds_ = 0;        ///< in a row, that advanced nothing
   scoped_boost boost_;                   ///< on an oversubscribed machine
   std::uint64_t boosted_since_ns_ = 0;   ///< with the greatest weight; 0: without
   std::uint64_t began_ns_ = 0;           ///< the first clock read: short waits make none

@@ -244,6 +244,51 @@ TEST(waiting, stops_leading_for_the_thread_that_it_woke) {
   box.post(mine);  // that thread sleeps now, but not without a time limit
 }
 
+TEST(waiting, does_not_poll_on_the_processor_of_the_thread_that_woke_it) {
+  const auto all = processors_of_thread(0);
+  if (all.size() < 2) GTEST_SKIP() << "one processor: nobody can post from another one";
+  // As many processes as processors: none is to spare. Two threads share one of them.
+  running e(polling::automatic, waiting_policy::adaptive, {}, static_cast<int>(all.size()));
+  mailbox box(*e);
+  struct waiter {
+    completion letter;
+    std::atomic<bool> waits{false};
+  };
+  std::array<waiter, 2> both;
+  std::atomic<bool> over{false};
+  std::atomic<int> answers{0};
+  const auto wait_in_turn = [&](waiter& mine) {
+    while (!over) {
+      mine.letter.reset();
+      e->pending_started();
+      mine.waits = true;
+      e->wait(mine.letter);
+      e->pending_ended();
+      ++answers;
+    }
+  };
+  ASSERT_TRUE(bind_thread(0, {all[0]}));
+  std::jthread first([&] { wait_in_turn(both[0]); }), second([&] { wait_in_turn(both[1]); });
+  ASSERT_TRUE(bind_thread(0, {all[1]}));
+  const auto post_to = [&](waiter& next) {
+    while (!next.waits.exchange(false)) base::relax();
+    const int before = answers;
+    box.post(next.letter);
+    while (answers == before) base::relax();
+  };
+  // A leader that polls in vain while the other thread needs its processor sleeps in the end.
+  const auto rarely_sleeps = [&] {
+    constexpr std::uint64_t turns = 200;
+    const auto before = e->statistics().kernel_sleeps;
+    for (std::uint64_t i = 0; i < turns; ++i) post_to(both[i % 2]);
+    return e->statistics().kernel_sleeps - before < turns / 20;
+  };
+  EXPECT_TRUE(eventually(rarely_sleeps));
+  over = true;
+  for (auto& each : both) post_to(each);
+  ASSERT_TRUE(bind_thread(0, all));
+}
+
 TEST(waiting, yields_with_more_processes_than_processors_and_then_sleeps) {
   running e(polling::automatic, waiting_policy::adaptive, {}, 1000);
   mailbox box(*e);

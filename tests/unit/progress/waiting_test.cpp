@@ -276,7 +276,7 @@ TEST(waiting, does_not_poll_on_the_processor_of_the_thread_that_woke_it) {
     box.post(next.letter);
     while (answers == before) base::relax();
   };
-  // A leader that polls in vain while the other thread needs its processor sleeps in the end.
+  // A wait leader that polls in vain while the other thread needs its processor sleeps in the end.
   const auto rarely_sleeps = [&] {
     constexpr std::uint64_t turns = 200;
     const auto before = e->statistics().kernel_sleeps;

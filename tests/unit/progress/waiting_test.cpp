@@ -248,8 +248,7 @@ TEST(waiting, does_not_poll_on_the_processor_of_the_thread_that_woke_it) {
   const auto all = processors_of_thread(0);
   if (all.size() < 2) GTEST_SKIP() << "one processor: nobody can post from another one";
   // As many processes as processors: none is to spare. Two threads share one of them.
-  // The spin is long, so that sixteen rounds are shorter under a sanitizer, too.
-  running e({.points = polling::automatic, .spin_ns = 2 * ms}, {}, static_cast<int>(all.size()));
+  running e(polling::automatic, waiting_policy::adaptive, {}, static_cast<int>(all.size()));
   mailbox box(*e);
   struct waiter {
     completion letter;

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "progress/completion/wait_set.hpp"
+#include "progress/core/engine.hpp"
 #include "progress/core/engine_core.hpp"
 #include "progress/os/sched_boost.hpp"
 

@@ -150,8 +150,8 @@ void exchange_parts::arrived_rts(packets::peer& from, std::span<const std::byte>
   keep_early(*message);
 }
 
-void exchange_parts::receive_at_once(context& where, request& r, matcher::pattern wanted) noexcept {
-  unexpected_message* const message = where.waiting.find_unexpected(wanted);
+void exchange_parts::receive_at_once(context& where, request& r,
+                                     unexpected_message* message) noexcept {
   if (message) where.waiting.remove_unexpected(*message);
   const bool hopeless = where.hopeless(r.peer_rank_);
   where.lock.unlock();

@@ -176,13 +176,13 @@ void exchange::receive(context& where, request& r, std::span<std::byte> memory, 
   r.history_ = as.history;
   const matcher::pattern wanted{static_cast<int>(source_of(source, as.history)), tag};
   where.lock.lock();
-  if (where.waiting.find_unexpected(wanted) || where.hopeless(source) || where.gave_up(tag))
-      [[unlikely]]
-    return parts_->receive_at_once(where, r, wanted);
+  unexpected_message* const message = where.waiting.find_unexpected(wanted);
+  if (message || where.hopeless(source) || where.gave_up(tag)) [[unlikely]]
+    return parts_->receive_at_once(where, r, message);
   const bool counted = where.post(r, wanted);
   if (counted) parts_->engine.pending_counted();
   else if (r.counted_) parts_->engine.pending_joined();
-  const bool bins_short = r.oldest && where.waiting.bins_wanted() != 0;  // only then a new key
+  const bool bins_short = r.oldest && where.waiting.bins_wanted() != 0;  // a new key
   where.lock.unlock();
   if (bins_short) [[unlikely]]
     where.widen();

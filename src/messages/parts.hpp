@@ -55,6 +55,7 @@ struct exchange_parts final : packets::receiver {
   void write_rts(request& r, const packets::announced& as, std::uint8_t given_up) noexcept;
 
   // Receiving.
+  /// The rest of `arrived`, for packets that are no eager message.
   [[gnu::noinline]] void arrived_other(wire_kind kind, packets::peer& from,
                                        std::span<const std::byte> bytes) noexcept;
   void arrived_eager(packets::peer& from, std::span<const std::byte> bytes) noexcept;
@@ -71,9 +72,10 @@ struct exchange_parts final : packets::receiver {
     if (r) where->taken(*r);
     return r;
   }
-  /// The rest of `exchange::receive`, for a receive that does not have to wait. Releases the lock.
+  /// The rest of `exchange::receive`, for a receive that does not have to wait: `message` is there,
+  /// or, if it is null, no message will come. Releases the lock.
   [[gnu::noinline]] void receive_at_once(context& where, request& r,
-                                         matcher::pattern wanted) noexcept
+                                         unexpected_message* message) noexcept
       HEADWAY_RELEASE(where.lock);
   void keep_early(unexpected_message& message) noexcept;
   /// Gives the message to its receive, or keeps it until that is posted.

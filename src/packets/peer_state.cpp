@@ -61,8 +61,9 @@ void peer_state::bound_eager(std::size_t bytes) noexcept {
   eager_bytes_max_ = std::min<std::size_t>(bytes, credits_.limit() / 2);
 }
 
-/// Gives a packet to the module that it is for.
-[[gnu::always_inline]] inline void peer_state::hand_up(std::span<const std::byte> packet) noexcept {
+/// `deliver`, always inlined: gives a packet to the module that it is for.
+[[gnu::always_inline]] inline void peer_state::deliver_now(
+    std::span<const std::byte> packet) noexcept {
   stream_head head;
   std::memcpy(&head, packet.data(), sizeof head);
   credits_.returned(head.credit);
@@ -76,7 +77,7 @@ void peer_state::arrived(std::span<const std::byte> bytes) noexcept {
     return broken("a packet that is shorter than any head");
   const auto kind = static_cast<std::uint8_t>(bytes[offsetof(stream_head, kind)]);
   if (kind == static_cast<std::uint8_t>(frame_kind::together)) return arrived_together(bytes);
-  hand_up(bytes);
+  deliver_now(bytes);
 }
 
 /// Only the first module above sends packets in parts.
@@ -110,7 +111,7 @@ void peer_state::arrived_together(std::span<const std::byte> bytes) noexcept {
   if (!sound) broken("a frame whose packets make no sense");
 }
 
-void peer_state::deliver(std::span<const std::byte> packet) noexcept { hand_up(packet); }
+void peer_state::deliver(std::span<const std::byte> packet) noexcept { deliver_now(packet); }
 
 void peer_state::arrived_own(std::span<const std::byte> packet) noexcept {
   control c;

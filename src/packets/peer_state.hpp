@@ -70,7 +70,7 @@ class peer_state final : public peer, public left_announcements::hook, private b
 
  private:
   [[gnu::hot]] void deliver(std::span<const std::byte> packet) noexcept override;
-  void hand_up(std::span<const std::byte> packet) noexcept;
+  void deliver_now(std::span<const std::byte> packet) noexcept;
   void arrived_own(std::span<const std::byte> packet) noexcept;
   void bound_eager(std::size_t bytes) noexcept;
   void arrived_together(std::span<const std::byte> bytes) noexcept;

@@ -79,6 +79,12 @@ progress::ltask_result rail::reap() noexcept {
   driver_->release(what);
 }
 
+[[gnu::always_inline]] inline void rail::handle(const rails::event& what) noexcept {
+  if (what.kind == rails::event_kind::received) [[likely]]
+    handle_packet(what);
+  else handle_other(what);
+}
+
 /// The next part of a packet follows closely: a round through all queues in between would take as
 /// long as copying much of it.
 bool rail::reap_alone() noexcept {
@@ -91,20 +97,15 @@ bool rail::reap_alone() noexcept {
       unhandled_.store(count, std::memory_order_relaxed);
       return any;
     }
-    for (const auto& e : std::span(events_).first(count)) {
-      if (e.kind == rails::event_kind::received) [[likely]]
-        handle_packet(e);
-      else handle(e);
-    }
+    for (const auto& e : std::span(events_).first(count)) handle(e);
     if (count == 0 || !is_followed(events_[count - 1])) break;
   }
   return any;
 }
 
-void rail::handle(const rails::event& what) noexcept {
+void rail::handle_other(const rails::event& what) noexcept {
   switch (what.kind) {
-    case rails::event_kind::received:
-      handle_packet(what);
+    case rails::event_kind::received:  // see `handle`
       break;
     case rails::event_kind::continued:
       host_.peers.state_of(what.peer).continued(what.bytes, what.count);

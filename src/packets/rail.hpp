@@ -84,6 +84,7 @@ class rail final : public progress::ltask, public progress::event_source {
   void handle_in_section(const rails::event& what, std::uint64_t now_ns) noexcept;
   void handle_packet_in_section(const rails::event& what, std::uint64_t now_ns) noexcept;
   [[gnu::hot]] void handle(const rails::event& what) noexcept;
+  void handle_other(const rails::event& what) noexcept;  // all events but `received`
   void end_item(const rails::event& what) noexcept;
   [[gnu::hot]] void handle_packet(const rails::event& what) noexcept;
 

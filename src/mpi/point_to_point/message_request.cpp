@@ -247,8 +247,8 @@ int receive_unexpected_and_wait(const message_call& call, messages::unexpected_m
   return end_receive(call, wire, status);
 }
 
-// Each `x_now` is `x`, always inlined where a call starts or ends a request: calls between these
-// steps would take thirty instructions of an MPI_Irecv (docs/decisions/0051-few-instructions.md).
+// Each `x_now` is `x`, always inlined: `start_message` and `conclude` call no function between
+// these steps (docs/decisions/0051-few-instructions.md).
 
 [[gnu::always_inline]] inline message_request& message_request::take_now() {
   message_request* one = mine.pop();
@@ -304,8 +304,8 @@ void message_request::release() noexcept { release_now(); }
 void message_request::prepare(const message_call& call) { prepare_now(call); }
 
 int message_request::begin(const message_call& call) {
-  prepare_now(call);
-  return start_now();
+  prepare(call);
+  return start();
 }
 
 /// Polls when this thread has copied `bytes_between_polls` in calls that only start a send. 50 us
@@ -382,7 +382,7 @@ void message_request::run_scattered() noexcept {
 
 int message_request::begin_unexpected(const message_call& call,
                                       messages::unexpected_message* unexpected) {
-  prepare_now(call);
+  prepare(call);
   active = true;
   if (unexpected == nullptr) {  // MPI_MESSAGE_NO_PROC
     pending = nullptr;

@@ -31,7 +31,7 @@ class request : public object {
   /// (MPI_Request_get_status).
   virtual int finish(MPI_Status& status) = 0;
   /// Ends a complete, active request: `finish`, then makes it inactive if it is persistent, and
-  /// frees it if it is not.
+  /// frees it if it is not. Returns the operation's error code.
   virtual int conclude(MPI_Status& status);
   /// Starts a persistent operation.
   virtual int start() { return MPI_ERR_REQUEST; }

@@ -164,7 +164,7 @@ class engine {
   /// other thread of the process is woken that needs the processor. At first: false. A hint; any
   /// thread; never waits.
   void expect_one_waiter(bool one) noexcept;
-  [[nodiscard]] bool expects_one_waiter() const noexcept;
+  [[nodiscard]] bool expects_one_waiter() const noexcept;  ///< as set last; any thread
 
   /// `add_source`: `source` may wake sleeping threads from now on; `remove_source`: no longer.
   /// Takes a mutex.

@@ -60,8 +60,8 @@ struct engine_core {
   base::atomic<bool> processor_to_spare{false};
   /// At most one thread waits at a time: `engine::expect_one_waiter`. Relaxed: a hint.
   base::atomic<bool> one_waiter{false};
-  /// Waiting threads that are waking others, and may have lost their processor to one of these:
-  /// they are ready to run. Relaxed: a hint.
+  /// The number of waiting threads that are inside `pay_wake_ups`: each may have lost its processor
+  /// to a thread that it wakes. Relaxed: a hint for `waiting::is_in_the_way`.
   base::atomic<std::uint32_t> ready_wakers{0};
 
   /// At most one thread of this process waits at a time, among computing threads that want every
@@ -109,10 +109,11 @@ struct engine_core {
     return o;
   }
 
-  /// Makes the wake-ups that a thread owes which stops leading. Where no processor is free, the
-  /// woken thread may take this one before the system call returns, and lead. It then polls on the
-  /// processor that the waker needs, and perhaps completes what the waker waits for, which does not
-  /// count as asleep: it gives way to the waker (`ready_wakers`) when nothing comes for a while.
+  /// Wakes the threads that `me` owes a wake-up, before `me` counts as asleep. If no processor is
+  /// free, the kernel may give the processor of `me` to a woken thread before the system call
+  /// returns. If that thread becomes the wait leader, it polls on the processor that `me` needs.
+  /// While `ready_wakers` is not 0, a wait leader that finds nothing yields. [the thread of `me`] A
+  /// system call for each wake-up.
   void pay_wake_ups(thread_record& me) noexcept {
     if (me.owed_count == 0) return;
     const bool may_lose_it = !processor_to_spare.load(std::memory_order_relaxed);

@@ -163,7 +163,7 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
   const bool heavy = wants_weight();
   if (heavy && recent_ns() >= worth_boosting_ns) boost();
   std::uint64_t idle_since_ns = 0;
-  std::uint32_t until_yield = patience;                                // rounds
+  std::uint32_t until_yield = patience, moved_at = 0;                  // rounds
   bool patient = ranks && patience == yield_patience::patient_rounds;  // and has not yielded yet
   moved_ = false;
   if (patience == 0 && budget != 0) yield_to_others();  // the wait has looked once already
@@ -182,6 +182,7 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
     moved_ = moved_ || o.advanced;
     if (o.advanced) {  // more of it may follow: stay awake
       idle_since_ns = 0;
+      moved_at = round;
       if (patient) until_yield = patience;
       end_idle_stretch();
     }
@@ -198,7 +199,7 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
       if (!o.advanced && now - idle_since_ns >= budget) return outcome::spun_enough;
       if (heavy && now - began_ns_ >= worth_boosting_ns) boost();
     }
-    if (is_in_the_way(o.advanced) || impatient) {
+    if (is_in_the_way(round - moved_at) || impatient) {
       if (impatient && std::exchange(patient, false)) me_.patience.learn(false);
       if (impatient) yield_to_others();
       else give_way();

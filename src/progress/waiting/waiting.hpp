@@ -89,14 +89,14 @@ class waiting {
   void learn_to_follow() noexcept;
   [[nodiscard]] outcome spin(std::uint64_t budget_ns) noexcept;
   [[nodiscard, gnu::hot]] outcome poll_for(std::uint64_t budget_ns) noexcept;
-  /// After a round: another thread may need this processor. One that was woken comes first at
-  /// once, one that woke this thread (`engine_core::pay_wake_ups`) after some microseconds in which
-  /// nothing came: among many pairs of threads a message is there before that.
-  [[nodiscard]] bool is_in_the_way(bool advanced) noexcept {
+  /// Whether another thread may need this processor, after so many rounds in a row that advanced
+  /// nothing. This thread yields at once to a thread that was woken and has not run yet, and after
+  /// sixteen rounds, which take some microseconds, to one that was waking others
+  /// (`engine_core::pay_wake_ups`): among many pairs of threads a message arrives before that.
+  [[nodiscard]] bool is_in_the_way(std::uint32_t idle_rounds) const noexcept {
     constexpr std::uint32_t rounds_before_waker = 16;
-    idle_rounds_ = advanced ? 0 : idle_rounds_ + 1;
     return woken_threads.load(std::memory_order_relaxed) > 0 ||
-           (idle_rounds_ >= rounds_before_waker &&
+           (idle_rounds >= rounds_before_waker &&
             core_.ready_wakers.load(std::memory_order_relaxed) > 0);
   }
   void give_way() noexcept;
@@ -130,7 +130,6 @@ class waiting {
   const std::uint64_t deadline_ns_;
   bool beside_ = false;                  ///< sleeps beside the event thread, which is parked
   bool moved_ = false;                   ///< something advanced in the last spin
-  std::uint32_t idle_rounds_ = 0;        ///< in a row, that advanced nothing
   scoped_boost boost_;                   ///< on an oversubscribed machine
   std::uint64_t boosted_since_ns_ = 0;   ///< with the greatest weight; 0: without
   std::uint64_t began_ns_ = 0;           ///< the first clock read: short waits make none

@@ -31,3 +31,9 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message):
         self.exit(2, f"{self.prog.replace(' ', ': ')}: {message}\n")
+
+
+def split_at(words, mark):
+    """The words before the first `mark`, the mark itself, and those behind it."""
+    index = words.index(mark) if mark in words else len(words)
+    return words[:index], mark, words[index + 1 :]

@@ -32,7 +32,7 @@ MACHINE_TIME_ALLOWED = {
     "src/progress/core/engine_core.cpp": "meters",
     "src/progress/core/meter.": "meters",
     "src/progress/core/queue.cpp": "meters",
-    "src/progress/waiting/waiting.cpp": "observed sleeps",
+    "src/progress/waiting/waiting_sleep.cpp": "observed sleeps",
     "src/progress/background/kernel_sleeper.cpp": "waits in the kernel",
     "src/progress/os/placement.cpp": "compared with times of the kernel",
     "src/base/copy_for_reader.cpp": "the speed of copies",

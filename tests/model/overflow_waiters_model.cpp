@@ -59,7 +59,7 @@ struct overflow_waiters_model : rl::test_suite<overflow_waiters_model, 3> {
     if (waiters_to_tell.first) signal(waiters_to_tell.first);
     if (waiters_to_tell.overflow) overflow.tell(name);
   }
-  /// progress/completion/wait_set.hpp, and `sleep_on_futex` of progress/waiting/waiting.cpp.
+  /// progress/completion/wait_set.hpp, and `sleep_on_futex` of progress/waiting/waiting_sleep.cpp.
   void wait(waiter& me, bool gives_up) {
     overflow_waiter second;
     const auto answer = word->enlist(me);

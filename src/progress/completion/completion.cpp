@@ -20,26 +20,18 @@ void signal(waiter& sleeper) noexcept {
   }
 }
 
-namespace {
-
-/// Signals those that wait for `what`, which may be gone.
-[[gnu::noinline]] void tell(const completion* what,
-                            const basic_completion_word<waiter>::to_tell& waiters) noexcept {
-  if (waiters.first) signal(*waiters.first);
-  if (waiters.overflow) [[unlikely]]
-    overflow().tell(what);
-}
-
-}  // namespace
-
 void completion::complete() noexcept {
   // Often the polling thread finds its own message: it is awake and needs no signal.
   if (this_thread().spins_for == this) return word_.finish_own();
-  const auto waiters = word_.finish();  // from here on `this` may be gone
-  if (waiters.first || waiters.overflow) [[unlikely]]
-    tell(this, waiters);
+  tell_all();
 }
 
-void completion::tell_all() noexcept { tell(this, word_.finish()); }
+void completion::tell_all() noexcept {
+  const auto waiters = word_.finish();  // from here on `this` may be gone
+  if (waiters.first) [[unlikely]]
+    signal(*waiters.first);
+  if (waiters.overflow) [[unlikely]]
+    overflow().tell(this);
+}
 
 }  // namespace headway::progress

@@ -20,6 +20,7 @@
 #include "progress/core/stall_relief.hpp"
 #include "progress/core/ticks.hpp"
 #include "progress/os/boost_cache.hpp"
+#include "progress/waiting/coscheduling.hpp"
 #include "progress/waiting/load_estimate.hpp"
 #include "progress/waiting/thread_record.hpp"
 
@@ -84,6 +85,7 @@ struct engine_core {
 
   engine_counters counted;
   load_estimate load{counted, clock};
+  coscheduling pairs;
   stall_relief stalls{queues, counted, clock};
   boost_cache boosted;
   spare_call spare;

@@ -41,6 +41,10 @@ bool waiting::run(outcome first) noexcept {
       if (has_free_processor() && core_.load.may_watch()) {  // the woken thread has another one
         me_.pay_wake_ups();
         how = outcome::retry;
+      } else if (me_.owed_count == 0 && keeps_processor()) {
+        woke_while_keeping_ = true;
+        how = outcome::retry;
+        continue;
       }
     }
     if (how == outcome::spun_enough || how == outcome::woke_others) how = sleep_on_futex(how);
@@ -48,7 +52,7 @@ bool waiting::run(outcome first) noexcept {
     if (followed_since_ns_ != 0) learn_to_follow();
     if (boosted_since_ns_ != 0) keep_boost();
     end_nap_for_the_rest();
-    yield_to_woken(me_);
+    yield_to_woken(core_, me_);
     return how == outcome::complete;
   }
 }
@@ -137,18 +141,22 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
   std::uint32_t until_yield = patience, moved_at = 0;                  // rounds
   bool patient = ranks && patience == yield_patience::patient_rounds;  // and has not yielded yet
   moved_ = false;
+  if (budget != 0 && woken_threads.load(std::memory_order_relaxed) > 0)
+    static_cast<void>(keeps_processor());
   if (patience == 0 && budget != 0) yield_to_others();  // the wait has looked once already
   for (std::uint32_t round = 1;; ++round) {
     const bool everywhere = budget == 0 || me_.rounds++ % sweep_period == 0;
     const auto o = core_.round(me_, round_kind::explicit_, everywhere);
     if (set_.done()) {
       if (patient) me_.patience.learn(true);
+      if (keeps_for_ != 0) core_.pairs.answered();
       return outcome::complete;
     }
-    if (me_.owed_count) {
+    if (me_.owed_count != 0 && (budget == 0 || !keeps_processor())) {
       me_.idle_rounds = moved_ ? 0 : round - 1;
       return outcome::woke_others;
     }
+    if (keeps_for_ != 0 && ends_keeping()) return outcome::woke_others;
     if (budget == 0 && !o.advanced) return outcome::spun_enough;
     moved_ = moved_ || o.advanced;
     if (o.advanced) {  // more of it may follow: stay awake
@@ -170,7 +178,7 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
       if (!o.advanced && now - idle_since_ns >= budget) return outcome::spun_enough;
       if (heavy && now - began_ns_ >= worth_boosting_ns) boost();
     }
-    if (is_in_the_way(round - moved_at) || impatient) {
+    if ((keeps_for_ == 0 && is_in_the_way(round - moved_at)) || impatient) {
       if (impatient && std::exchange(patient, false)) me_.patience.learn(false);
       if (impatient) yield_to_others();
       else give_way();
@@ -178,6 +186,30 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
       base::relax();
     }
   }
+}
+
+/// Of a wait that other threads of the process want the processor of, which it was given or woke:
+/// whether it keeps it for now. Asked once in a wait.
+bool waiting::keeps_processor() noexcept {
+  if (keeps_for_ != 0) return true;
+  if (asked_to_keep_ || core_.chosen.waits == waiting_policy::block ||
+      core_.load.more_ranks_than_processors() || has_free_processor())
+    return false;
+  asked_to_keep_ = true;
+  keeps_for_ = kept_for_ = core_.pairs.rounds(me_.awake_waits == 0);
+  return keeps_for_ != 0;
+}
+
+/// After a round of a thread that keeps its processor. True: it gives way to those it has woken.
+bool waiting::ends_keeping() noexcept {
+  if (me_.owed_count != 0) {
+    core_.pairs.woke(me_.owed_count);
+    core_.pay_wake_ups(me_);
+    woke_while_keeping_ = true;
+  }
+  if (--keeps_for_ != 0) return false;
+  core_.pairs.waited_in_vain(kept_for_);
+  return std::exchange(woke_while_keeping_, false);
 }
 
 void waiting::give_way() noexcept {
@@ -259,9 +291,8 @@ void waiting::keep_boost() noexcept {
 
 /// A wait leader whose own messages come in close succession never sleeps; the threads that it woke
 /// may need its processor for all that time, a whole turn of the scheduler.
-void waiting::yield_to_woken(thread_record& me) noexcept {
-  constexpr std::uint32_t awake_waits_max = 16;
-  if (woken_threads.load(std::memory_order_relaxed) <= 0 || ++me.awake_waits < awake_waits_max)
+void waiting::yield_to_woken(engine_core& core, thread_record& me) noexcept {
+  if (woken_threads.load(std::memory_order_relaxed) <= 0 || ++me.awake_waits < core.pairs.turn())
     return;
   me.awake_waits = 0;
   sched_yield();

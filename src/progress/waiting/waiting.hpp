@@ -60,10 +60,10 @@ class waiting {
         me.slept_waits = 0;
         recent_ns -= recent_ns / 8;  // as in `learn`, if it ends before the first clock read
         if (woken_threads.load(std::memory_order_relaxed) > 0) [[unlikely]]
-          yield_to_woken(me);
+          yield_to_woken(core, me);
         return outcome::complete;
       }
-      if (woke_others) return outcome::woke_others;
+      if (woke_others || is_turn_over(me)) return outcome::woke_others;
     }
     return outcome::retry;
   }
@@ -99,7 +99,14 @@ class waiting {
            (idle_rounds >= rounds_before_waker &&
             core_.ready_wakers.load(std::memory_order_relaxed) > 0);
   }
+  [[nodiscard]] bool keeps_processor() noexcept;
+  [[nodiscard]] bool ends_keeping() noexcept;
   void give_way() noexcept;
+  /// A thread that has had its turn among pairs of threads sleeps, because the kernel would have it
+  /// wait much longer after a yield (Linux 6.18: for a whole slice of each other thread).
+  [[nodiscard]] static bool is_turn_over(const thread_record& me) noexcept {
+    return me.turn_is_over && woken_threads.load(std::memory_order_relaxed) > 0;
+  }
   void yield_to_others() noexcept;
   [[nodiscard]] bool become_kernel_sleeper(outcome& how) noexcept;
   [[nodiscard]] outcome sleep_on_events() noexcept;
@@ -121,7 +128,7 @@ class waiting {
   [[nodiscard]] bool wants_weight() const noexcept;
   void boost() noexcept;
   void keep_boost() noexcept;
-  static void yield_to_woken(thread_record& me) noexcept;
+  static void yield_to_woken(engine_core& core, thread_record& me) noexcept;
   [[nodiscard]] std::uint64_t& recent_ns() const noexcept;
 
   engine_core& core_;
@@ -130,6 +137,10 @@ class waiting {
   const std::uint64_t deadline_ns_;
   bool beside_ = false;                  ///< sleeps beside the event thread, which is parked
   bool moved_ = false;                   ///< something advanced in the last spin
+  bool asked_to_keep_ = false;           ///< its processor: see coscheduling.hpp
+  bool woke_while_keeping_ = false;      ///< other threads of the process
+  std::uint32_t keeps_for_ = 0;          ///< rounds from now
+  std::uint32_t kept_for_ = 0;           ///< rounds, as granted
   scoped_boost boost_;                   ///< on an oversubscribed machine
   std::uint64_t boosted_since_ns_ = 0;   ///< with the greatest weight; 0: without
   std::uint64_t began_ns_ = 0;           ///< the first clock read: short waits make none

@@ -10,7 +10,6 @@ namespace headway::simulation {
 
 namespace {
 
-constexpr std::size_t inline_bytes_max = 512;
 constexpr std::uint64_t pause_ns = 20'000;  // after an answer by the dice
 
 }  // namespace
@@ -30,13 +29,10 @@ driver::~driver() {
 }
 
 rails::limits driver::query() const noexcept {
-  return {
-      .name = "simulated",
-      .header_bytes_max = 64,
-      .eager_bytes_max = 4096,
-      .inline_bytes_max = inline_bytes_max,
-      .latency_ns = static_cast<std::uint32_t>(net_.plans_[rail_].latency_ns),
-  };
+  const auto& plan = net_.plans_[rail_];
+  auto stated = plan.limits;
+  if (stated.latency_ns == 0) stated.latency_ns = static_cast<std::uint32_t>(plan.latency_ns);
+  return stated;
 }
 
 rails::health* driver::health() noexcept { return net_.plans_[rail_].severable ? this : nullptr; }
@@ -73,17 +69,39 @@ std::uint64_t driver::due_ns() const noexcept {
   return due_ns;
 }
 
+std::vector<rails::ticket> driver::exposed() const {
+  const std::lock_guard guard(net_.lock_);
+  std::vector<rails::ticket> all;
+  for (const auto& [id, what] : exposures_) all.push_back({.id = id, .bytes = what.bytes.size()});
+  return all;
+}
+
+void driver::answer(std::optional<rails::post> how) {
+  const std::lock_guard guard(net_.lock_);
+  answer_ = how;
+}
+
+void driver::report(const rails::event& what) {
+  const std::lock_guard guard(net_.lock_);
+  net_.tell(rail_, self_, what, net_.now_ns());
+}
+
 std::optional<rails::post> driver::refuse(rails::peer_id peer) noexcept {
   if (closed_ || net_.dead(self_) || !knows(peer)) return rails::post::down;
   const auto to = number_of(peer);
   if (net_.closed_[rail_ * net_.processes_ + to] || !net_.end_of(rail_, self_, to).up)
     return rails::post::down;
+  if (answer_ == rails::post::down) return answer_;
+  if (answer_ == rails::post::retry) return try_later(net_.now_ns() + pause_ns);
   const auto& there = net_.end_of(rail_, to, self_);
   if (there.bytes >= net_.plans_[rail_].flight_bytes_max) {
     if (net_.dead(to)) return rails::post::retry;  // until its end is known
     return try_later(there.coming.front().at_ns);
   }
-  if (net_.dice_.one_in(net_.temper_.retry_one_in)) return try_later(net_.now_ns() + pause_ns);
+  if (const auto at_ns = net_.takes_again_ns(rail_, self_); at_ns > net_.now_ns())
+    return try_later(at_ns);
+  if (!answer_ && net_.dice_.one_in(net_.temper_.retry_one_in))
+    return try_later(net_.now_ns() + pause_ns);
   return std::nullopt;
 }
 
@@ -95,7 +113,10 @@ rails::post driver::dispatch(rails::peer_id peer, network::parcel p, std::size_t
     if (net_.doubles && p.exposure == 0 && net_.dice_.one_in(4)) net_.depart(rail_, self_, to, p);
     left_ns = net_.depart(rail_, self_, to, std::move(p));
   }
-  if (payload_bytes <= inline_bytes_max || !net_.dice_.one_in(net_.temper_.posted_one_in))
+  const auto posts = [&] {
+    return answer_ ? answer_ == rails::post::posted : net_.dice_.one_in(net_.temper_.posted_one_in);
+  };
+  if (payload_bytes <= net_.plans_[rail_].limits.inline_bytes_max || !posts())
     return rails::post::done;
   tell({.kind = rails::event_kind::sent, .peer = peer, .cookie = cookie}, left_ns);
   return rails::post::posted;
@@ -108,6 +129,13 @@ rails::post driver::send(rails::peer_id peer, const rails::packet& what) noexcep
   network::parcel p{.bytes = {what.header.begin(), what.header.end()}};
   p.bytes.insert(p.bytes.end(), what.payload.begin(), what.payload.end());
   return dispatch(peer, std::move(p), what.payload.size(), what.cookie);
+}
+
+rails::post driver::send_part(rails::peer_id peer, std::span<const std::byte> part,
+                              std::size_t following) noexcept {
+  const std::lock_guard guard(net_.lock_);
+  if (const auto answer = refuse(peer)) return *answer;
+  return dispatch(peer, {.bytes = {part.begin(), part.end()}, .following = following}, 0, 0);
 }
 
 rails::post driver::put(rails::peer_id peer, const rails::remote_place& to,
@@ -184,7 +212,12 @@ void driver::tell(const rails::event& what, std::uint64_t at_ns) { told_.emplace
 bool driver::take(std::uint32_t from, network::parcel& p, rails::event& e) {
   if (p.exposure == 0) {
     held_.push_back(std::move(p.bytes));
-    e = {.kind = rails::event_kind::received, .peer = peer_of(from), .bytes = held_.back()};
+    auto& following = net_.end_of(rail_, self_, from).following;
+    const bool goes_on = std::exchange(following, p.following) > 0;
+    e = {.kind = goes_on ? rails::event_kind::continued : rails::event_kind::received,
+         .peer = peer_of(from),
+         .count = p.following,
+         .bytes = held_.back()};
     return true;
   }
   const auto found = exposures_.find(p.exposure);

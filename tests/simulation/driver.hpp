@@ -17,10 +17,11 @@
 namespace headway::simulation {
 
 /// A rail of a simulated process. It keeps both driver contracts, and uses the freedom that they
-/// give as the network's `temper` says.
+/// give as the network's `temper` says, or as a test decides: see `answer`.
 /// Its network numbers the processes; above it they have the numbers of the table `known`.
+/// Not `final`: a test may override a function, to note a call or to answer something else.
 /// Threads:  with the machine's time as the contract says, else one, that of the network.
-class driver final : public rails::driver, private rails::memory, private rails::health {
+class driver : public rails::driver, protected rails::memory, protected rails::health {
  public:
   /// Process `self` of the network is `me` in `known`, which outlives the driver.
   driver(network& net, std::uint32_t rail, std::uint32_t self, processes::table& known,
@@ -47,9 +48,21 @@ class driver final : public rails::driver, private rails::memory, private rails:
   [[nodiscard]] std::uint64_t due_ns() const noexcept;
   /// How many exposures are open.
   [[nodiscard]] std::size_t exposed_count() const noexcept { return exposures_.size(); }
+  /// They, as the peers know them, the oldest first.
+  [[nodiscard]] std::vector<rails::ticket> exposed() const;
 
- private:
-  friend class network;
+  // ---- for tests that decide what a rail does
+  /// `send` and `put` answer this from now on, unless the peer cannot be reached or too much is in
+  /// flight; `done` instead of `posted` up to `inline_bytes_max`. Empty: as the `temper` says.
+  void answer(std::optional<rails::post> how);
+  /// Sends the next part of a packet; so many bytes follow in later parts. The peer's driver
+  /// reports the first part as `received` and the others as `continued`.
+  [[nodiscard]] rails::post send_part(rails::peer_id peer, std::span<const std::byte> part,
+                                      std::size_t following) noexcept;
+  /// Reports this event, which has no bytes, although nothing in the network has caused it.
+  void report(const rails::event& what);
+
+ protected:
   // rails::memory
   [[nodiscard]] rails::memory_limits limits_to(rails::peer_id peer) const noexcept override;
   [[nodiscard]] rails::copy_costs costs_with(rails::peer_id peer) const noexcept override;
@@ -65,6 +78,8 @@ class driver final : public rails::driver, private rails::memory, private rails:
   void revive(rails::peer_id peer) noexcept override;
   [[nodiscard]] std::uint64_t last_activity_ns(rails::peer_id peer) noexcept override;
 
+ private:
+  friend class network;
   /// The answer of `send` or `put` if it cannot continue; empty: it can.
   [[nodiscard]] std::optional<rails::post> refuse(rails::peer_id peer) noexcept;
   [[nodiscard]] rails::post dispatch(rails::peer_id peer, network::parcel p,
@@ -92,6 +107,7 @@ class driver final : public rails::driver, private rails::memory, private rails:
   std::map<std::uint64_t, rails::exposure> exposures_;
   std::uint64_t last_exposure_ = 0;
   std::uint64_t retry_ns_ = UINT64_MAX;
+  std::optional<rails::post> answer_;  // see `answer`
   bool closed_ = false;
   mutable std::uint64_t costs_asked_ = 0;  // under the lock of the network
 };

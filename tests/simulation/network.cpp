@@ -74,16 +74,34 @@ const std::vector<std::uint32_t>& network::next() {
   return now_awake_;
 }
 
+bool network::due(std::uint32_t process) const {
+  const std::lock_guard guard(lock_);
+  for (std::uint32_t rail = 0; rail < rails(); ++rail) {
+    const auto* d = drivers_[rail * processes_ + process];
+    if (d && d->due_ns() <= now_ns()) return true;
+  }
+  return false;
+}
+
 bool network::uses(std::uint32_t rail, std::uint32_t whose, std::uint32_t other) {
   const auto* d = driver_of(rail, whose);
   return d && d->knows(other);
+}
+
+/// From when on at most `queue_bytes_max` wait for the interface of the process, if no more follow.
+std::uint64_t network::takes_again_ns(std::uint32_t rail, std::uint32_t process) const {
+  const auto& plan = plans_[rail];
+  if (plan.queue_bytes_max == SIZE_MAX) return 0;
+  const auto queue_ns = plan.queue_bytes_max * 1000 / plan.bytes_per_us;
+  const auto free_ns = interface_free_ns_[rail * processes_ + process];
+  return free_ns - std::min(free_ns, queue_ns);
 }
 
 /// When the packet has left the sender. It arrives after the packets before it.
 std::uint64_t network::depart(std::uint32_t rail, std::uint32_t from, std::uint32_t to, parcel p) {
   const auto& plan = plans_[rail];
   auto& free_ns = interface_free_ns_[rail * processes_ + from];
-  const auto size = p.bytes.size() + 64;  // headers of the network
+  const auto size = p.bytes.size() + headers_bytes;
   free_ns =
       std::max(free_ns, now_ns()) + size * 1000 / std::max<std::uint64_t>(plan.bytes_per_us, 1);
   auto& there = end_of(rail, to, from);

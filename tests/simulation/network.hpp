@@ -42,9 +42,15 @@ struct rail_plan {
   std::uint64_t jitter_ns = 5'000;       ///< at most so much more, by the dice, for each packet
   std::uint64_t bytes_per_us = 1'000;    ///< of the interface of a process, all its peers together
   std::size_t flight_bytes_max = 65536;  ///< of a connection; beyond it `send` answers `retry`
-  bool severable = false;                ///< may be cut while both processes live
-  bool tells_activity = true;            ///< `last_activity_ns` is known
+  std::size_t queue_bytes_max = SIZE_MAX;  ///< that wait for the interface; likewise
+  bool severable = false;                  ///< may be cut while both processes live
+  bool tells_activity = true;              ///< `last_activity_ns` is known
   bool readable = false;  ///< processes get large messages out of each other's memory
+  /// What the drivers state. `latency_ns` 0: that of the plan.
+  rails::limits limits = {.name = "simulated",
+                          .header_bytes_max = 64,
+                          .eager_bytes_max = 4096,
+                          .inline_bytes_max = 512};
 };
 
 /// How often the drivers use each freedom of the contract.
@@ -79,6 +85,8 @@ class network {
 
   /// The job whose ranks the processes are, in their order, unless `name` says otherwise.
   static constexpr std::uint64_t job = 7;
+  /// What the network adds to each packet.
+  static constexpr std::size_t headers_bytes = 64;
   void name(std::uint32_t process, processes::process_id as);
 
   [[nodiscard]] std::uint64_t now_ns() const noexcept { return clock().now_ns(); }
@@ -105,6 +113,9 @@ class network {
   /// Moves the clock to the next wake-ups and returns their processes, in random order. Empty:
   /// nothing will happen any more.
   [[nodiscard]] const std::vector<std::uint32_t>& next();
+
+  /// Whether a rail of the process has events now, or may have room again: see driver::due_ns.
+  [[nodiscard]] bool due(std::uint32_t process) const;
 
   // ---- faults
   /// Resets a connection: bytes in flight are lost, and both ends report it.
@@ -154,6 +165,7 @@ class network {
     std::vector<std::byte> bytes;
     std::uint64_t exposure = 0;  ///< 0: an ordinary packet
     std::uint64_t offset = 0;
+    std::size_t following = 0;  ///< of the same packet, in later parcels
   };
   /// One end of a connection.
   struct end {
@@ -163,6 +175,7 @@ class network {
     std::uint64_t known_ns = 0;  ///< when its process learns of the connection: its end comes later
     std::size_t bytes = 0;
     std::deque<parcel> coming;  ///< to this end, in order of arrival
+    std::size_t following = 0;  ///< of the packet that was received last
   };
   struct connection {
     bool muted = false;
@@ -190,6 +203,7 @@ class network {
   void lose(std::uint32_t rail, std::uint32_t whose, std::uint32_t other, bool process_gone,
             std::uint64_t at_ns);
   void connect_again(std::uint32_t rail, std::uint32_t a, std::uint32_t b);
+  [[nodiscard]] std::uint64_t takes_again_ns(std::uint32_t rail, std::uint32_t process) const;
   std::uint64_t depart(std::uint32_t rail, std::uint32_t from, std::uint32_t to, parcel p);
   void die(std::uint32_t process, std::uint64_t known_after_ns, bool machine);
   void set_now(std::uint64_t now_ns) noexcept { now_ns_.store(now_ns, std::memory_order_relaxed); }

@@ -1,34 +1,28 @@
 // Goal:   large messages that cross others on their way go by the way that takes less processor
 //         time of both ends; what arrives alone, and what is larger than a get may be, does not.
-// Method: a rail whose memory counts gets and says what copies cost.
+// Method: a rail that counts gets and says what copies cost. The peer is the test itself.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
 #include "one_peer.hpp"
 #include "packets/transfer/cheaper_way.hpp"
-#include "tests/silent_driver.hpp"
 
 namespace headway::packets::crossing_tests {
 namespace {
 
 constexpr std::size_t large = 256 * 1024;
 
-class counting_rail final : public rails::testing::silent_driver {
+class counting_rail final : public simulation::driver {
  public:
-  rails::memory_limits limits_to(rails::peer_id) const noexcept override {
-    return {.put = true,
-            .get = true,
-            .notifies = true,
-            .direct = true,
-            .large = rails::sooner_by::measured};
-  }
+  using driver::driver;
   rails::copy_costs costs_with(rails::peer_id) const noexcept override { return costs; }
-  rails::post get(rails::peer_id, const rails::remote_place&, std::span<std::byte>,
-                  std::uint64_t) noexcept override {
+  rails::post get(rails::peer_id from, const rails::remote_place& at, std::span<std::byte> to,
+                  std::uint64_t cookie) noexcept override {
     ++gets;
-    return rails::post::done;
+    return driver::get(from, at, to, cookie);
   }
   rails::copy_costs costs;
   int gets = 0;
@@ -45,16 +39,23 @@ struct message final : transfer {
 
 class crossing : public testing::one_peer<counting_rail> {
  protected:
+  crossing()
+      : one_peer({.rail = simulation::bare_ends::immediate_but(
+                      [](auto& plan) { plan.readable = true; })}) {}
+
   /// So many messages of the peer. How many of them were got.
   int receive(int count, std::size_t bytes = large) {
     const int before = rail->gets;
+    memory_of_peer.resize(std::max(memory_of_peer.size(), bytes));
+    const auto address = reinterpret_cast<std::uintptr_t>(memory_of_peer.data());
     for (int i = 0; i < count; ++i) {
       auto& one = received.emplace_back(std::make_unique<message>(bytes));
-      all.rendezvous().fetch(all.at(1), {.number = ++last_number, .address = 4096}, *one);
+      all.rendezvous().fetch(all.at(1), {.number = ++last_number, .address = address}, *one);
     }
     return rail->gets - before;
   }
 
+  std::vector<std::byte> memory_of_peer;
   std::vector<std::unique_ptr<message>> received;
   std::uint32_t last_number = 0;
 };

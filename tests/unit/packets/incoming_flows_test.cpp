@@ -15,7 +15,7 @@
 #include "packets/bundle/lane.hpp"
 #include "packets/scheduler.hpp"
 #include "packets/stalled_list.hpp"
-#include "tests/silent_driver.hpp"
+#include "tests/simulation/bare_ends.hpp"
 #include "topology/machine.hpp"
 
 namespace headway::packets::testing::incoming_flows_tests {
@@ -24,31 +24,23 @@ namespace {
 constexpr rails::peer_id other{1};
 
 /// Calls `meanwhile` while memory is being exposed or withdrawn.
-class watched_memory final : public rails::testing::silent_driver {
+class watched_memory final : public simulation::driver {
  public:
-  rails::limits query() const noexcept override {
-    return {.name = "watched", .eager_bytes_max = 4096, .latency_ns = 1'000};
-  }
-  rails::post send(rails::peer_id, const rails::packet&) noexcept override {
-    return rails::post::done;
-  }
+  using driver::driver;
   base::result<rails::ticket> expose(const rails::exposure& what) noexcept override {
     meanwhile();
-    if (refuses) return refuse_to_expose();
-    return silent_driver::expose(what);
+    return driver::expose(what);
   }
   void withdraw(const rails::ticket& exposed) noexcept override {
     meanwhile();
-    silent_driver::withdraw(exposed);
-  }
-  [[nodiscard]] std::size_t exposed_count() const { return shown_.size(); }
-  [[nodiscard]] std::uint64_t token_of(const rails::ticket& t) const {
-    return exposed_as(t.id)->token;
+    driver::withdraw(exposed);
   }
 
   std::function<void()> meanwhile = [] {};
-  bool refuses = false;
 };
+
+constexpr auto rail_with_stated_latency =
+    simulation::bare_ends::immediate_but([](auto& plan) { plan.limits.latency_ns = 1'000; });
 
 /// Keeps the packets that ask the peer for pieces.
 struct host final : bundle_host {
@@ -83,24 +75,31 @@ class incoming : public ::testing::Test {
   static constexpr std::size_t lane_count = 2;
 
   incoming() {
-    for (std::size_t i = 0; i < lane_count; ++i)
+    for (std::uint32_t i = 0; i < lane_count; ++i) {
+      drivers[i] = ends.make_rail<watched_memory>(i);
+      EXPECT_TRUE(drivers[i]->connect(other, {}));
       lanes.add(std::make_unique<lane>(
-          drivers[i], i, lane::shared{.load = loads[i], .departures = departures[i]}, set.health,
+          *drivers[i], i, lane::shared{.load = loads[i], .departures = departures[i]}, set.health,
           [](progress::ltask&) noexcept { return progress::ltask_result::done; }));
+    }
   }
   /// All bytes of the piece that this packet has asked for.
   void land(const control& c) {
-    const auto token = drivers[c.lane].token_of(c.target);
-    large.landed(token, c.target.bytes);
+    ends.put(1, c.target, std::vector<std::byte>(c.target.bytes), c.lane);
+    rails::event landed;
+    ASSERT_EQ(drivers[c.lane]->reap({&landed, 1}), 1u);
+    ASSERT_EQ(landed.kind, rails::event_kind::landed);
+    large.landed(landed.cookie, landed.count);
   }
   void land_everything() {
     for (std::size_t i = 0; i < peer.sent.size(); ++i)
       if (const auto c = peer.sent[i]; c.what == control_kind::cts) land(c);
   }
   [[nodiscard]] std::size_t exposed_count() const {
-    return drivers[0].exposed_count() + drivers[1].exposed_count();
+    return drivers[0]->exposed_count() + drivers[1]->exposed_count();
   }
 
+  simulation::bare_ends ends{1, std::vector(lane_count, rail_with_stated_latency)};
   std::unique_ptr<topology::machine> machine = topology::machine::read().value();
   std::unique_ptr<progress::engine> engine =
       progress::engine::start(*machine, {.points = progress::polling::explicit_}).value();
@@ -109,7 +108,7 @@ class incoming : public ::testing::Test {
   stalled_list stalled{*engine};
   credit_account credits;
   scheduler queue{other, credits, *engine, stalled, *find_strategy("sampled")};
-  watched_memory drivers[lane_count];
+  std::unique_ptr<watched_memory> drivers[lane_count];
   rail_load loads[lane_count];
   rail_departures departures[lane_count];
   lane_set lanes;
@@ -128,7 +127,7 @@ TEST_F(incoming, exposes_and_withdraws_memory_without_its_lock) {
   using namespace std::chrono_literals;
   int calls = 0, locked = 0;
   for (auto& d : drivers)
-    d.meanwhile = [&] {
+    d->meanwhile = [&] {
       ++calls;
       auto look = std::async(std::launch::async, [&] { static_cast<void>(flows.owing_lanes()); });
       locked += look.wait_for(5s) == std::future_status::timeout ? 1 : 0;
@@ -145,13 +144,13 @@ TEST_F(incoming, exposes_and_withdraws_memory_without_its_lock) {
 
 TEST_F(incoming, asks_again_on_the_other_rail_for_what_is_lost_while_it_is_being_exposed) {
   bool lost = false;
-  drivers[0].meanwhile = [&] {
+  drivers[0]->meanwhile = [&] {
     if (std::exchange(lost, true)) return;
     lanes[0].up.store(false, std::memory_order_relaxed);
     flows.retake(lanes[0], base::machine_now_ns());
   };
   flows.fetch(message);
-  EXPECT_EQ(drivers[0].exposed_count(), 0u);
+  EXPECT_EQ(drivers[0]->exposed_count(), 0u);
   land_everything();
   EXPECT_TRUE(message.well);
   EXPECT_EQ(exposed_count(), 0u);
@@ -166,7 +165,7 @@ TEST_F(incoming, asks_again_on_the_other_rail_for_what_is_lost_while_it_is_being
 
 TEST_F(incoming, ends_a_message_whose_peer_is_lost_while_memory_is_being_exposed) {
   bool lost = false;
-  drivers[0].meanwhile = [&] {
+  drivers[0]->meanwhile = [&] {
     if (std::exchange(lost, true)) return;
     flows.fail();
     EXPECT_EQ(message.ends, 0) << "its memory is still being exposed";
@@ -179,10 +178,10 @@ TEST_F(incoming, ends_a_message_whose_peer_is_lost_while_memory_is_being_exposed
 }
 
 TEST_F(incoming, waits_until_a_driver_can_expose_memory) {
-  for (auto& d : drivers) d.refuses = true;
+  ends.net.refuse_memory(0, true);
   flows.fetch(message);
   EXPECT_TRUE(peer.sent.empty());
-  for (auto& d : drivers) d.refuses = false;
+  ends.net.refuse_memory(0, false);
   flows.feed_starving(base::machine_now_ns());
   land_everything();
   EXPECT_TRUE(message.well);

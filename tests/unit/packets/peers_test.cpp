@@ -7,91 +7,59 @@
 #include <atomic>
 #include <cstring>
 #include <new>
-#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "base/clock.hpp"
 #include "packets/peer_table.hpp"
 #include "tests/reaches_all.hpp"
-#include "tests/silent_driver.hpp"
+#include "tests/simulation/bare_ends.hpp"
 #include "topology/machine.hpp"
 #include "traffic.hpp"
 
 namespace headway::packets::testing::peers_tests {
 namespace {
 
-struct ignoring final : receiver {
-  void arrived(peer&, std::span<const std::byte>) noexcept override {}
+struct counting final : receiver {
+  void arrived(peer&, std::span<const std::byte>) noexcept override { ++packets; }
   void lost(peer&) noexcept override { ++losses; }
+  int packets = 0;
   int losses = 0;
 };
 
-class sink final : public rails::testing::silent_driver {
+/// A rail that may be refused to connect, and has a descriptor if it is to `ring`.
+class scripted final : public simulation::driver {
  public:
-  rails::limits query() const noexcept override {
-    return {.name = "sink", .header_bytes_max = 64, .eager_bytes_max = 4096};
-  }
-  rails::post send(rails::peer_id, const rails::packet&) noexcept override {
-    return rails::post::done;
-  }
-};
-
-/// A rail that does what the test says.
-class scripted final : public rails::testing::silent_driver, public rails::health {
- public:
-  explicit scripted(const char* name, bool can_be_cut) : name_(name), can_be_cut_(can_be_cut) {}
-  ~scripted() override { close(); }
-  rails::limits query() const noexcept override {
-    return {.name = name_, .header_bytes_max = 64, .eager_bytes_max = 4096};
-  }
-  base::result<> connect(rails::peer_id, std::span<const std::byte>) override {
-    if (!refuses) return {};
+  using driver::driver;
+  ~scripted() override { hang_up(); }
+  base::result<> connect(rails::peer_id peer, std::span<const std::byte> address) override {
+    if (!refuses) return driver::connect(peer, address);
     return base::failed(base::fault_kind::system, "open: Too many open files");
   }
-  base::result<> admit(rails::peer_id, std::span<const std::byte>) override {
+  base::result<> admit(rails::peer_id peer, std::span<const std::byte> address) override {
     ++admitted;
-    return {};
-  }
-  rails::post send(rails::peer_id, const rails::packet&) noexcept override {
-    ++sent;
-    return rails::post::done;
-  }
-  rails::post put(rails::peer_id, const rails::remote_place&, std::span<const std::byte>,
-                  std::uint64_t) noexcept override {
-    ++puts;
-    return rails::post::done;
+    return driver::connect(peer, address);
   }
   std::size_t reap(std::span<rails::event> out) noexcept override {
     ++reaps;
-    if (!calls || out.empty()) return 0;
-    out[0] = {.kind = rails::event_kind::called, .peer = *calls};
-    calls.reset();
-    return 1;
+    return driver::reap(out);
   }
-  int descriptor() const noexcept override { return rings_; }
-  rails::health* health() noexcept override { return can_be_cut_ ? this : nullptr; }
-  void sever(rails::peer_id) noexcept override {}
-  void revive(rails::peer_id) noexcept override {}
-  std::uint64_t last_activity_ns(rails::peer_id) noexcept override { return 0; }
-  /// `from` sends something.
-  void call(rails::peer_id from) {
-    calls = from;
-    if (rings_ < 0) rings_ = eventfd(1, EFD_CLOEXEC);
-  }
+  int descriptor() const noexcept override { return bell_; }
   void close() noexcept override {
-    if (rings_ >= 0) ::close(std::exchange(rings_, -1));
+    hang_up();
+    driver::close();
   }
+  /// Something has come.
+  void ring() { bell_ = eventfd(1, EFD_CLOEXEC); }
 
   bool refuses = false;
-  std::optional<rails::peer_id> calls;
-  int admitted = 0, sent = 0, puts = 0, reaps = 0;
+  int admitted = 0, reaps = 0;
 
  private:
-  const char* const name_;
-  const bool can_be_cut_;
-  int rings_ = -1;
+  void hang_up() noexcept {
+    if (bell_ >= 0) ::close(std::exchange(bell_, -1));
+  }
+  int bell_ = -1;
 };
 
 struct router_that_fails final : router {
@@ -105,20 +73,27 @@ struct router_without_memory final : router {
 };
 
 struct fixture {
-  explicit fixture(router& routes) : all{*engine, rails::peer_id{0}, routes} {
-    all.add_rail(std::make_unique<sink>());
+  explicit fixture(router& routes, std::uint32_t others = 1)
+      : ends(others, {simulation::bare_ends::immediate}, simulation::time_source::machine),
+        all{*engine, rails::peer_id{0}, routes} {
+    all.add_rail(ends.make_rail());
     all.start(above);
   }
+  simulation::bare_ends ends;
   std::unique_ptr<topology::machine> machine = topology::machine::read().value();
   std::unique_ptr<progress::engine> engine =
       progress::engine::start(*machine, {.points = progress::polling::off}).value();
-  ignoring above;
+  counting above;
   peers all;
 };
 
 TEST(peers, look_up_the_rails_of_a_peer_once_and_on_its_first_use) {
   reaches_all routes;
   fixture f(routes);
+  // Process 1 of the network has that number.
+  for (std::uint32_t rank = 0; f.ends.known.size() <= 70'000; ++rank)
+    f.ends.known.add({.job = 8, .rank = rank});
+  f.ends.net.name(1, f.ends.known.at(rails::peer_id{70'000}));
   EXPECT_EQ(routes.asked, 0);
   EXPECT_EQ(f.all.find(rails::peer_id{70'000}), nullptr);
   peer& first = f.all.at(rails::peer_id{70'000});
@@ -159,43 +134,61 @@ TEST(peers, are_not_connected_any_more_when_the_rails_have_stopped) {
   EXPECT_EQ(routes.asked, 0);
 }
 
-/// A process with a near rail, which cannot be cut, and a far one.
+/// A process with a near rail, which cannot be cut, and a far one. Time passes in `run_until`.
 struct two_rails {
-  two_rails() : all{*engine, rails::peer_id{0}, routes} {
-    auto first = std::make_unique<scripted>("near", false);
-    auto second = std::make_unique<scripted>("far", true);
+  static constexpr std::uint32_t near_rail = 0, far_rail = 1;
+  static constexpr stream_head head{.kind = 1};
+
+  two_rails() {
+    auto first = ends.make_rail<scripted>(near_rail);
+    auto second = ends.make_rail<scripted>(far_rail);
     near = first.get();
     far = second.get();
     all.add_rail(std::move(first), rail_use::from_start);
     all.add_rail(std::move(second));
     all.start(above);
   }
-  /// Polls, with ticks, until the condition holds; false: it does not within some seconds.
+  ~two_rails() {
+    ends.net.run_out();
+    all.stop();
+  }
+  /// Polls, with ticks, until the condition holds; false: it does not within some seconds, which
+  /// are simulated.
   template <class Condition>
   [[nodiscard]] bool run_until(Condition&& holds) {
-    const auto until_ns = base::machine_now_ns() + 10'000'000'000u;
+    constexpr int rounds_max = 1'000;
     engine->pending_started();
-    while (!holds() && base::machine_now_ns() < until_ns) engine->poll_everywhere();
+    for (int i = 0; i < rounds_max && !holds(); ++i) {
+      ends.net.jump(10'000'000);
+      engine->poll_everywhere();
+    }
     engine->pending_ended();
     return holds();
   }
+  /// The other process sends something over that rail.
+  void call(std::uint32_t rail) { ends.send(1, std::as_bytes(std::span(&head, 1)), rail); }
+  [[nodiscard]] std::size_t sent_over(std::uint32_t rail) { return ends.take(1, rail).size(); }
   [[nodiscard]] static bool send(peer& to) {
     send_item item;
     item.sent = [](send_item&, bool) noexcept {};
     item.head_bytes = sizeof(stream_head);
-    const stream_head head;
     std::memcpy(item.head.data(), &head, sizeof head);
     return to.post(item) == posted::done;
   }
 
+  simulation::bare_ends ends{
+      1, {simulation::bare_ends::immediate, simulation::bare_ends::immediate_but([](auto& plan) {
+            plan.severable = true;
+          })}};
   std::unique_ptr<topology::machine> machine = topology::machine::read().value();
   std::unique_ptr<progress::engine> engine =
-      progress::engine::start(*machine, {.points = progress::polling::off}).value();
+      progress::engine::start(*machine, {.points = progress::polling::off}, 1, ends.net.clock())
+          .value();
   reaches_all routes{2};
   scripted* near = nullptr;
   scripted* far = nullptr;
-  ignoring above;
-  peers all;
+  counting above;
+  peers all{*engine, rails::peer_id{0}, routes};
 };
 
 TEST(peers, whose_near_rail_is_refused_for_lack_of_something_are_sent_to_over_the_next) {
@@ -204,8 +197,8 @@ TEST(peers, whose_near_rail_is_refused_for_lack_of_something_are_sent_to_over_th
   peer& other = f.all.at(rails::peer_id{1});
   ASSERT_FALSE(other.lost());
   EXPECT_TRUE(two_rails::send(other));
-  EXPECT_EQ(f.near->sent, 0);
-  EXPECT_EQ(f.far->sent, 1);
+  EXPECT_EQ(f.sent_over(f.near_rail), 0u);
+  EXPECT_EQ(f.sent_over(f.far_rail), 1u);
 }
 
 TEST(peers, that_only_a_refused_rail_reaches_are_lost_for_the_reason_of_that_rail) {
@@ -221,10 +214,11 @@ TEST(peers, that_send_over_a_near_rail_which_was_refused_here_are_received) {
   two_rails f;
   f.near->refuses = true;
   peer& other = f.all.at(rails::peer_id{1});
-  f.near->call(other.id());
-  ASSERT_TRUE(f.run_until([&] { return f.near->admitted == 1; }));
+  f.call(f.near_rail);
+  ASSERT_TRUE(f.run_until([&] { return f.above.packets == 1; }));
+  EXPECT_EQ(f.near->admitted, 1);
   EXPECT_TRUE(two_rails::send(other));
-  EXPECT_EQ(f.far->sent, 1) << "sent over the rail that it was reached over";
+  EXPECT_EQ(f.sent_over(f.far_rail), 1u) << "sent over the rail that it was reached over";
 }
 
 TEST(peers, that_call_over_a_rail_which_is_not_at_work_are_received_and_get_large_messages_there) {
@@ -233,10 +227,12 @@ TEST(peers, that_call_over_a_rail_which_is_not_at_work_are_received_and_get_larg
   EXPECT_TRUE(two_rails::send(other));
   ASSERT_TRUE(f.run_until([&] { return f.near->reaps > 0; }));
   EXPECT_EQ(f.far->reaps, 0);
-  f.far->call(other.id());
-  ASSERT_TRUE(f.run_until([&] { return f.far->admitted == 1; }));
+  f.call(f.far_rail);
+  f.far->ring();
+  ASSERT_TRUE(f.run_until([&] { return f.above.packets == 1; }));
+  EXPECT_EQ(f.far->admitted, 1);
   EXPECT_TRUE(two_rails::send(other));
-  EXPECT_EQ(f.near->sent, 2);
+  EXPECT_EQ(f.sent_over(f.near_rail), 2u);
   std::vector<std::byte> bytes(100);
   transfer message;
   message.memory = bytes;
@@ -246,14 +242,14 @@ TEST(peers, that_call_over_a_rail_which_is_not_at_work_are_received_and_get_larg
   const rails::ticket there{.id = 1, .bytes = bytes.size()};
   f.all.rendezvous().put(other, message, {.number = 1, .target = there});
   EXPECT_TRUE(ended);
-  EXPECT_EQ(f.far->puts, 1);
-  EXPECT_EQ(f.near->puts, 0);
+  EXPECT_EQ(f.ends.net.put_bytes(f.far_rail), bytes.size());
+  EXPECT_EQ(f.ends.net.put_bytes(f.near_rail), 0u);
 }
 
 TEST(peers, are_made_once_by_threads_that_use_them_at_the_same_time) {
   constexpr std::uint32_t count = 300;
   reaches_all routes;
-  fixture f(routes);
+  fixture f(routes, count);
   std::vector<peer*> seen[3];
   std::vector<std::thread> users;
   for (auto& mine : seen)

@@ -2,56 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 #include <deque>
+#include <utility>
 #include <vector>
 
-#include "base/atomic.hpp"
-#include "base/clock.hpp"
+#include "one_peer.hpp"
 #include "packets/collected_frame.hpp"
 #include "packets/frames.hpp"
-#include "packets/peers.hpp"
-#include "tests/reaches_all.hpp"
-#include "tests/silent_driver.hpp"
-#include "topology/machine.hpp"
 
 namespace headway::packets::testing::scheduler_tests {
 namespace {
-
-constexpr rails::peer_id other{1};
-
-/// Takes what it is given while it is `open`, and delivers it as if the other process had sent it.
-class echo final : public rails::testing::silent_driver {
- public:
-  rails::limits query() const noexcept override {
-    return {
-        .name = "echo", .header_bytes_max = 64, .eager_bytes_max = 4096, .inline_bytes_max = 4096};
-  }
-  rails::post send(rails::peer_id, const rails::packet& what) noexcept override {
-    if (!open) return rails::post::retry;
-    std::vector<std::byte> bytes(what.header.begin(), what.header.end());
-    bytes.insert(bytes.end(), what.payload.begin(), what.payload.end());
-    taken.push_back(std::move(bytes));
-    return rails::post::done;
-  }
-  rails::post put(rails::peer_id, const rails::remote_place&, std::span<const std::byte>,
-                  std::uint64_t) noexcept override {
-    if (!open) return rails::post::retry;
-    ++pieces;
-    return rails::post::done;
-  }
-  std::size_t reap(std::span<rails::event> out) noexcept override {
-    if (!delivers || delivered == taken.size()) return 0;
-    out[0] = {.peer = other, .bytes = taken[delivered++]};
-    return 1;
-  }
-
-  bool open = true;
-  bool delivers = true;
-  int pieces = 0;
-  std::deque<std::vector<std::byte>> taken;
-  std::size_t delivered = 0;
-};
 
 struct numbers final : receiver {
   void arrived(peer&, std::span<const std::byte> bytes) noexcept override {
@@ -79,53 +41,58 @@ struct numbered : send_item {
   bool well = false;
 };
 
-class one_rail : public ::testing::Test {
+/// The peer sends back what comes to it, as if it were its own.
+class one_rail : public one_peer<simulation::driver, numbers> {
  protected:
-  /// `timeless`: the engine's clock stands still but for changes of `now`.
-  explicit one_rail(const settings& chosen = {}, bool timeless = false)
-      : engine(progress::engine::start(*machine, {.points = progress::polling::off}, 1,
-                                       timeless ? base::clock(now) : base::clock())
-                   .value()),
-        all(*engine, rails::peer_id{0}, routes, chosen) {
-    auto made = std::make_unique<echo>();
-    rail = made.get();
-    all.add_rail(std::move(made));
-    all.start(above);
-  }
+  explicit one_rail(const settings& chosen = {})
+      : one_peer({.rail = simulation::bare_ends::immediate_but([](auto& plan) {
+                    plan.limits.inline_bytes_max = plan.limits.eager_bytes_max;
+                  }),
+                  .chosen = chosen}) {}
+
   /// So many packets that have to wait; then they may leave.
   void post_while_shut(std::uint32_t count) {
-    rail->open = false;
+    shut();
     for (std::uint32_t i = 0; i < count; ++i) {
       ASSERT_EQ(to().post(items.emplace_back(i)), posted::pending);
     }
-    rail->open = true;
+    open();
   }
   void poll() {
-    for (int i = 0; i < 50; ++i) engine->poll();
+    for (int i = 0; i < 50; ++i) {
+      engine->poll();
+      if (echoes) echo();
+    }
   }
-  peer& to() { return all.at(other); }
+  /// All packets that have come to the peer.
+  std::deque<std::vector<std::byte>>& taken() {
+    for (auto& packet : ends.take(1)) taken_.push_back(std::move(packet));
+    return taken_;
+  }
 
-  std::unique_ptr<topology::machine> machine = topology::machine::read().value();
-  base::atomic<std::uint64_t> now{1'000'000'000};
-  std::unique_ptr<progress::engine> engine;
-  numbers above;
-  reaches_all routes;
-  peers all;
-  echo* rail = nullptr;
+  bool echoes = true;
   std::deque<numbered> items;
+
+ private:
+  void echo() {
+    for (const auto& sent = taken(); echoed_ < sent.size(); ++echoed_) ends.send(1, sent[echoed_]);
+  }
+
+  std::deque<std::vector<std::byte>> taken_;
+  std::size_t echoed_ = 0;
 };
 
 TEST_F(one_rail, takes_a_packet_that_nothing_waits_in_front_of_as_it_is) {
   EXPECT_EQ(to().post(items.emplace_back(7u)), posted::done);
-  ASSERT_EQ(rail->taken.size(), 1u);
-  EXPECT_EQ(rail->taken[0].size(), items[0].head_bytes);
+  ASSERT_EQ(taken().size(), 1u);
+  EXPECT_EQ(taken()[0].size(), items[0].head_bytes);
   EXPECT_EQ(items[0].ends, 0) << "what is done is not told";
 }
 
 TEST_F(one_rail, gets_packets_that_have_waited_several_in_one_and_in_order) {
   post_while_shut(20);
   poll();
-  EXPECT_EQ(rail->taken.size(), 2u) << "the oldest alone, then a frame of the others";
+  EXPECT_EQ(taken().size(), 2u) << "the oldest alone, then a frame of the others";
   ASSERT_EQ(above.all.size(), 20u);
   for (std::uint32_t i = 0; i < 20; ++i) {
     EXPECT_EQ(above.all[i], i);
@@ -138,7 +105,7 @@ TEST_F(one_rail, asks_the_strategy_what_leaves_together) {
   to().use(*find_strategy("fifo"));
   post_while_shut(20);
   poll();
-  EXPECT_EQ(rail->taken.size(), 20u);
+  EXPECT_EQ(taken().size(), 20u);
   EXPECT_EQ(above.all.size(), 20u);
 }
 
@@ -158,10 +125,10 @@ TEST_F(one_rail, gets_one_packet_where_the_strategy_names_more_than_may_leave) {
   for (const std::size_t answer : {std::size_t{11}, std::size_t{257}, SIZE_MAX}) {
     const greedy how{answer};
     to().use(how);
-    const auto before = rail->taken.size();
+    const auto before = taken().size();
     post_while_shut(10);
     poll();
-    EXPECT_EQ(rail->taken.size(), before + 10) << answer;
+    EXPECT_EQ(taken().size(), before + 10) << answer;
   }
   EXPECT_EQ(above.all.size(), 30u);
   to().use(*find_strategy("sampled"));
@@ -172,13 +139,13 @@ TEST_F(one_rail, gets_urgent_packets_first_under_every_strategy) {
     to().use(*each.how);
     above.all.clear();
     items.clear();
-    rail->open = false;
+    shut();
     for (std::uint32_t i = 0; i < 300; ++i) {
       auto& item = items.emplace_back(i);
       item.urgent = i >= 298;
       ASSERT_EQ(to().post(item), posted::pending);
     }
-    rail->open = true;
+    open();
     for (int i = 0; i < 10 && above.all.size() < 300; ++i) poll();
     ASSERT_EQ(above.all.size(), 300u) << each.name;
     EXPECT_EQ(above.all[0], 298u) << each.name;
@@ -190,7 +157,7 @@ TEST_F(one_rail, gets_urgent_packets_first_under_every_strategy) {
 
 TEST_F(one_rail, never_gets_bytes_for_exposed_memory_inside_a_frame) {
   static std::array<std::byte, 16> bytes;
-  rail->open = false;
+  shut();
   for (std::uint32_t i = 0; i < 9; ++i) {
     auto& item = items.emplace_back(i);
     if (i % 3 == 1) {
@@ -200,30 +167,30 @@ TEST_F(one_rail, never_gets_bytes_for_exposed_memory_inside_a_frame) {
     }
     ASSERT_EQ(to().post(item), posted::pending);
   }
-  rail->open = true;
+  open();
   poll();
-  EXPECT_EQ(rail->pieces, 3);
+  EXPECT_EQ(ends.net.put_bytes(0), 3 * bytes.size());
   EXPECT_EQ(above.all, (std::vector<std::uint32_t>{0, 2, 3, 5, 6, 8}));
   for (const auto& item : items) EXPECT_EQ(item.ends, 1);
 }
 
 TEST_F(one_rail, brings_only_frames_whose_packets_make_sense) {
   post_while_shut(5);
-  rail->delivers = false;
+  echoes = false;
   poll();
-  ASSERT_EQ(rail->taken.size(), 2u);
-  rail->taken[1].pop_back();
-  rail->delivers = true;
+  ASSERT_EQ(taken().size(), 2u);
+  taken()[1].pop_back();
+  echoes = true;
   poll();
   EXPECT_EQ(above.losses, 1) << "the peer breaks the protocol";
 }
 
 TEST_F(one_rail, ends_what_waits_when_its_peer_is_lost) {
-  rail->open = false;
+  shut();
   for (std::uint32_t i = 0; i < 5; ++i) {
     ASSERT_EQ(to().post(items.emplace_back(i)), posted::pending);
   }
-  rail->taken.push_back(std::vector<std::byte>(3));  // shorter than any head
+  ends.send(1, std::array<std::byte, 3>{});  // shorter than any head
   poll();
   EXPECT_EQ(above.losses, 1);
   for (const auto& item : items) {
@@ -241,10 +208,10 @@ TEST_F(one_rail, takes_a_prompt_packet_only_in_its_turn_and_within_the_credits) 
   const auto all_credits = settings{}.credit_bytes();
   EXPECT_TRUE(post_now(0, all_credits / 2));
   EXPECT_FALSE(post_now(9, all_credits)) << "more than is left";
-  rail->open = false;
+  shut();
   EXPECT_FALSE(post_now(9, 0)) << "the rail takes nothing";
   ASSERT_EQ(to().post(items.emplace_back(1u)), posted::pending);
-  rail->open = true;
+  open();
   EXPECT_FALSE(post_now(9, 0)) << "another one waits";
   poll();
   EXPECT_TRUE(post_now(2, all_credits / 2)) << "what was refused took no credits";
@@ -256,13 +223,13 @@ TEST_F(one_rail, takes_a_prompt_packet_only_in_its_turn_and_within_the_credits) 
 /// Packets are collected, and time stands still but for `later`.
 class collecting : public one_rail {
  protected:
-  collecting() : one_rail({.collect_always = true}, true) {}
+  collecting() : one_rail({.collect_always = true}) {}
   void post(std::uint32_t count) {
     for (std::uint32_t i = 0; i < count; ++i)
       ASSERT_EQ(to().post(items.emplace_back(static_cast<std::uint32_t>(items.size()))),
                 posted::done);
   }
-  void later(std::uint64_t ns) { now.fetch_add(ns, std::memory_order_relaxed); }
+  void later(std::uint64_t ns) { ends.net.jump(ns); }
   void expect_all_in_order() {
     poll();
     ASSERT_EQ(above.all.size(), items.size());
@@ -273,15 +240,15 @@ class collecting : public one_rail {
 
 TEST_F(collecting, lets_the_first_leave_at_once_and_those_that_follow_closely_together) {
   post(20);
-  EXPECT_EQ(rail->taken.size(), collected_frame::run_min);
+  EXPECT_EQ(taken().size(), collected_frame::run_min);
   expect_all_in_order();
-  EXPECT_EQ(rail->taken.size(), collected_frame::run_min + 1);
+  EXPECT_EQ(taken().size(), collected_frame::run_min + 1);
 }
 
 TEST_F(collecting, lets_packets_at_a_distance_leave_at_once) {
   for (int i = 0; i < 10; ++i) {
     post(1);
-    EXPECT_EQ(rail->taken.size(), items.size());
+    EXPECT_EQ(taken().size(), items.size());
     later(collected_frame::gap_ns + 1);
   }
   expect_all_in_order();
@@ -290,8 +257,8 @@ TEST_F(collecting, lets_packets_at_a_distance_leave_at_once) {
 TEST_F(collecting, sends_a_frame_that_is_full) {
   post(1000);
   const auto bytes = 1000 * room_in_frame(items.front());
-  EXPECT_GE(rail->taken.size(), bytes / collected_frame::frame_bytes_max);
-  EXPECT_LT(rail->taken.size(), 30u);
+  EXPECT_GE(taken().size(), bytes / collected_frame::frame_bytes_max);
+  EXPECT_LT(taken().size(), 30u);
   expect_all_in_order();
 }
 
@@ -300,7 +267,7 @@ TEST_F(collecting, sends_what_was_collected_before_anything_else) {
   post(5);
   items.emplace_back(static_cast<std::uint32_t>(items.size())).payload = large;
   ASSERT_EQ(to().post(items.back()), posted::done);
-  EXPECT_EQ(rail->taken.size(), collected_frame::run_min + 2);
+  EXPECT_EQ(taken().size(), collected_frame::run_min + 2);
   post(5);
   const auto more = static_cast<std::uint32_t>(items.size());
   items.emplace_back(more);
@@ -313,20 +280,20 @@ TEST_F(collecting, sends_what_was_collected_before_anything_else) {
 TEST_F(collecting, leaves_each_packet_alone_under_fifo) {
   to().use(*find_strategy("fifo"));
   post(20);
-  EXPECT_EQ(rail->taken.size(), 20u);
+  EXPECT_EQ(taken().size(), 20u);
   expect_all_in_order();
 }
 
 TEST_F(collecting, keeps_order_while_the_rail_takes_nothing) {
   post(5);
-  rail->open = false;
+  shut();
   poll();
   for (std::uint32_t i = 0; i < 300; ++i)
     ASSERT_NE(to().post(items.emplace_back(static_cast<std::uint32_t>(items.size()))),
               posted::down);
   poll();
-  EXPECT_EQ(rail->taken.size(), collected_frame::run_min);
-  rail->open = true;
+  EXPECT_EQ(taken().size(), collected_frame::run_min);
+  open();
   poll();
   poll();
   ASSERT_EQ(above.all.size(), items.size());
@@ -335,8 +302,8 @@ TEST_F(collecting, keeps_order_while_the_rail_takes_nothing) {
 
 TEST_F(collecting, sends_what_is_left_before_the_rails_close) {
   post(5);
-  all.stop();
-  EXPECT_EQ(rail->taken.size(), collected_frame::run_min + 1);
+  stop();
+  EXPECT_EQ(taken().size(), collected_frame::run_min + 1);
 }
 
 }  // namespace

@@ -12,28 +12,22 @@
 #include "messages/wire.hpp"
 #include "packets/peers.hpp"
 #include "tests/reaches_all.hpp"
-#include "tests/silent_driver.hpp"
+#include "tests/simulation/bare_ends.hpp"
 
 namespace headway::messages {
 namespace {
 
-/// A rail that accepts every packet, counts them and notes the last one.
-class noting final : public rails::testing::silent_driver {
+/// Counts packets and notes the last one.
+class noting final : public simulation::driver {
  public:
-  rails::limits query() const noexcept override {
-    return {.name = "noting",
-            .header_bytes_max = 64,
-            .eager_bytes_max = 4096,
-            .inline_bytes_max = 4096,
-            .lets_wait = true};
-  }
-  rails::post send(rails::peer_id, const rails::packet& what) noexcept override {
+  using driver::driver;
+  rails::post send(rails::peer_id to, const rails::packet& what) noexcept override {
     envelope head;
     std::memcpy(static_cast<void*>(&head), what.header.data(), sizeof head);
     kind = head.kind;
     can_wait = what.can_wait;
     ++sent;
-    return rails::post::done;
+    return driver::send(to, what);
   }
   wire_kind kind{};
   bool can_wait = false;
@@ -44,7 +38,7 @@ struct packets_that_can_wait : ::testing::Test {
   explicit packets_that_can_wait(int ranks_of_node = 1)
       : engine(progress::engine::start(*machine, {.points = progress::polling::off}, ranks_of_node)
                    .value()) {
-    auto made = std::make_unique<noting>();
+    auto made = ends.make_rail<noting>();
     rail = made.get();
     peers.add_rail(std::move(made), packets::rail_use::from_start);
     all = std::make_unique<exchange>(peers, *engine);
@@ -60,6 +54,10 @@ struct packets_that_can_wait : ::testing::Test {
     all->send(where, r, std::span(memory).first(size), 1, 7, mode);
   }
 
+  simulation::bare_ends ends{1, {simulation::bare_ends::immediate_but([](auto& plan) {
+                               plan.limits.inline_bytes_max = plan.limits.eager_bytes_max;
+                               plan.limits.lets_wait = true;
+                             })}};
   std::vector<std::byte> memory = std::vector<std::byte>(4096);
   std::vector<std::unique_ptr<request>> sent;  // some of them never end
   std::unique_ptr<topology::machine> machine =

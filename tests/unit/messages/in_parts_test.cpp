@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstring>
-#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,18 +11,15 @@
 #include "messages/wire.hpp"
 #include "packets/peers.hpp"
 #include "tests/reaches_all.hpp"
-#include "tests/silent_driver.hpp"
+#include "tests/simulation/bare_ends.hpp"
 
 namespace headway::messages {
 namespace {
 
-constexpr rails::peer_id sender{1};
-
 struct in_parts : ::testing::Test {
   in_parts() {
-    auto made = std::make_unique<rails::testing::silent_driver>(256);
-    rail = made.get();
-    peers.add_rail(std::move(made), packets::rail_use::from_start);
+    peers.add_rail(ends.make_rail(), packets::rail_use::from_start);
+    EXPECT_TRUE(peers.use(rails::peer_id{1}));
     all = std::make_unique<exchange>(peers, *engine);
     world = all->open_context(0, 0, processes::consecutive(2));
   }
@@ -31,42 +27,43 @@ struct in_parts : ::testing::Test {
     if (all) all->close_context(world);
   }
 
-  void report(const rails::event& e) {
-    rail->events.push_back(e);
-    while (!rail->events.empty()) engine->poll();
+  void poll() {
+    while (ends.due()) engine->poll();
+  }
+  void send_part(std::span<const std::byte> part, std::size_t following) {
+    ends.send_part(1, part, following);
+    poll();
+  }
+  void lose_sender() {
+    ends.net.kill(1, 0);
+    poll();
   }
   /// The envelope with the first bytes of a message of that length.
   void begin(std::string_view first, std::size_t length, wire_kind kind = wire_kind::eager) {
     const envelope head{.kind = kind, .source = 1, .tag = 7};
-    auto& packet = packets_.emplace_back(sizeof head + first.size());
+    std::vector<std::byte> packet(sizeof head + first.size());
     std::memcpy(packet.data(), &head, sizeof head);
     std::memcpy(packet.data() + sizeof head, first.data(), first.size());
-    report({.peer = sender, .count = length - first.size(), .bytes = packet});
+    send_part(packet, length - first.size());
   }
   void go_on(std::string_view next, std::size_t following) {
-    report({.kind = rails::event_kind::continued,
-            .peer = sender,
-            .count = following,
-            .bytes = std::as_bytes(std::span(next))});
+    send_part(std::as_bytes(std::span(next)), following);
   }
   void post(std::size_t room) { all->receive(*world, receive, memory_of(room), 1, 7); }
   [[nodiscard]] std::span<std::byte> memory_of(std::size_t room) {
     return std::as_writable_bytes(std::span(memory)).first(room);
   }
 
+  simulation::bare_ends ends;
   std::unique_ptr<topology::machine> machine = topology::machine::read().value();
   std::unique_ptr<progress::engine> engine =
       progress::engine::start(*machine, {.points = progress::polling::off}).value();
   packets::testing::reaches_all routes;
   packets::peers peers{*engine, rails::peer_id{0}, routes, {.processes = 2}};
-  rails::testing::silent_driver* rail = nullptr;
   std::unique_ptr<exchange> all;
   context* world = nullptr;
   std::string memory = std::string(32, '-');
   request receive;
-
- private:
-  std::deque<std::vector<std::byte>> packets_;
 };
 
 TEST_F(in_parts, goes_to_its_receive_as_it_comes_and_completes_with_the_last) {
@@ -150,14 +147,14 @@ TEST_F(in_parts, stays_pending_when_the_receives_posted_with_it_are_over) {
 TEST_F(in_parts, ends_its_receive_with_an_error_if_its_sender_is_lost) {
   post(10);
   begin("abc", 10);
-  report({.kind = rails::event_kind::lost, .peer = sender});
+  lose_sender();
   ASSERT_TRUE(receive.test());
   EXPECT_EQ(receive.arrived.how, outcome::peer_lost);
 }
 
 TEST_F(in_parts, is_forgotten_if_its_sender_is_lost_before_a_receive) {
   begin("abc", 10);
-  report({.kind = rails::event_kind::lost, .peer = sender});
+  lose_sender();
   post(10);
   ASSERT_TRUE(receive.test());
   EXPECT_EQ(receive.arrived.how, outcome::peer_lost);

@@ -8,24 +8,18 @@
 #include "messages/exchange.hpp"
 #include "packets/peers.hpp"
 #include "tests/reaches_all.hpp"
-#include "tests/silent_driver.hpp"
+#include "tests/simulation/bare_ends.hpp"
 
 namespace headway::messages::lent_tests {
 namespace {
 
-/// A rail that accepts every packet, and notes whether the last one was lent.
-class lending final : public rails::testing::silent_driver {
+/// Notes whether the last packet was lent.
+class lending final : public simulation::driver {
  public:
-  rails::limits query() const noexcept override {
-    return {.name = "lending",
-            .header_bytes_max = 64,
-            .eager_bytes_max = 4096,
-            .inline_bytes_max = 1024,
-            .lent_bytes_min = 2048};
-  }
-  rails::post send(rails::peer_id, const rails::packet& what) noexcept override {
+  using driver::driver;
+  rails::post send(rails::peer_id to, const rails::packet& what) noexcept override {
     lent = what.lent;
-    return rails::post::done;
+    return driver::send(to, what);
   }
   void reclaim(rails::peer_id peer) noexcept override {
     EXPECT_EQ(peer, rails::peer_id{1});
@@ -37,7 +31,7 @@ class lending final : public rails::testing::silent_driver {
 
 struct lent_payloads : ::testing::Test {
   lent_payloads() {
-    auto made = std::make_unique<lending>();
+    auto made = ends.make_rail<lending>();
     rail = made.get();
     peers.add_rail(std::move(made), packets::rail_use::from_start);
     all = std::make_unique<exchange>(peers, *engine);
@@ -54,6 +48,10 @@ struct lent_payloads : ::testing::Test {
   }
 
   std::vector<std::byte> memory = std::vector<std::byte>(4096);
+  simulation::bare_ends ends{1, {simulation::bare_ends::immediate_but([](auto& plan) {
+                               plan.limits.inline_bytes_max = 1024;
+                               plan.limits.lent_bytes_min = 2048;
+                             })}};
   std::unique_ptr<topology::machine> machine = topology::machine::read().value();
   std::unique_ptr<progress::engine> engine =
       progress::engine::start(*machine, {.points = progress::polling::off}).value();

@@ -6,30 +6,27 @@
 #include <atomic>
 #include <thread>
 
-#include "tests/silent_driver.hpp"
+#include "tests/simulation/bare_ends.hpp"
 
 namespace headway::rails {
 namespace {
 
-/// Takes every packet, and counts the peers that it only receives from.
-class packets_only final : public testing::silent_driver {
+/// Counts the peers that it only receives from.
+class counting_rail final : public simulation::driver {
  public:
-  limits query() const noexcept override {
-    return {.name = "packets",
-            .header_bytes_max = 64,
-            .eager_bytes_max = 4096,
-            .inline_bytes_max = 256};
-  }
-  base::result<> admit(peer_id, std::span<const std::byte>) override {
+  using driver::driver;
+  base::result<> admit(peer_id peer, std::span<const std::byte> address) override {
     ++admitted;
-    return {};
+    return driver::admit(peer, address);
   }
   int admitted = 0;
 };
 
 TEST(software_memory, peers_may_be_connected_while_other_threads_use_the_memory) {
   constexpr std::uint32_t peers = 3000;
-  software_memory all(std::make_unique<packets_only>());
+  simulation::bare_ends ends(peers, {simulation::bare_ends::immediate},
+                             simulation::time_source::machine);
+  software_memory all(ends.make_rail());
   std::atomic<std::uint32_t> connected{0}, seen{0};
   std::thread user([&] {
     std::uint32_t last = 0;
@@ -41,7 +38,7 @@ TEST(software_memory, peers_may_be_connected_while_other_threads_use_the_memory)
       seen.store(last, std::memory_order_relaxed);   // carries nothing
     }
   });
-  for (std::uint32_t i = 0; i < peers; ++i) {
+  for (std::uint32_t i = 0; i < peers; ++i) {  // the first is the process itself
     while (seen.load(std::memory_order_relaxed) + 64 < i) std::this_thread::yield();
     EXPECT_TRUE(all.connect(peer_id{i}, {}));
     connected.store(i + 1, std::memory_order_release);
@@ -51,7 +48,8 @@ TEST(software_memory, peers_may_be_connected_while_other_threads_use_the_memory)
 }
 
 TEST(software_memory, a_peer_that_is_admitted_is_not_connected) {
-  auto made = std::make_unique<packets_only>();
+  simulation::bare_ends ends;
+  auto made = ends.make_rail<counting_rail>();
   const auto* inner = made.get();
   software_memory all(std::move(made));
   EXPECT_TRUE(all.admit(peer_id{1}, {}));

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,7 +14,7 @@
 #include "messages/wire.hpp"
 #include "packets/peers.hpp"
 #include "tests/reaches_all.hpp"
-#include "tests/silent_driver.hpp"
+#include "tests/simulation/bare_ends.hpp"
 #include "windows/wire.hpp"
 
 namespace headway::windows {
@@ -23,17 +22,16 @@ namespace {
 
 constexpr std::int32_t answer_tag = messages::window_answer_tags.first;
 
-/// A process whose window has two origins, which the test plays.
+/// A process whose window has two origins, which are the test itself.
 class window_target : public ::testing::Test {
  protected:
   window_target() {
-    auto made = std::make_unique<rails::testing::silent_driver>();
-    rail_ = made.get();
-    peers_.add_rail(std::move(made), packets::rail_use::from_start);
+    peers_.add_rail(ends_.make_rail(), packets::rail_use::from_start);
     exchange_.emplace(peers_, *engine_);
     context_ = exchange_->open_context(0, 0, processes::consecutive(3), true);
     served_.emplace(*exchange_, *context_, memory_, target::own_line{line_, own_holder()}, counts_);
     served_->start();
+    for (const auto origin : {1u, 2u}) EXPECT_TRUE(peers_.use(rails::peer_id{origin}));
   }
   ~window_target() override {
     served_.reset();
@@ -47,10 +45,10 @@ class window_target : public ::testing::Test {
   void deliver(std::uint32_t origin, std::span<const std::byte> message,
                std::int32_t tag = messages::window_request_tag) {
     const messages::envelope around{.source = origin, .tag = tag};
-    auto& packet = packets_.emplace_back(sizeof around + message.size());
+    std::vector<std::byte> packet(sizeof around + message.size());
     std::memcpy(packet.data(), &around, sizeof around);
     std::ranges::copy(message, packet.begin() + sizeof around);
-    rail_->events.push_back({.peer = rails::peer_id{origin}, .bytes = packet});
+    ends_.send(origin, packet);
     poll();
   }
   [[nodiscard]] static std::vector<std::byte> request(const request_head& head,
@@ -74,7 +72,7 @@ class window_target : public ::testing::Test {
     return all;
   }
   void lose(std::uint32_t origin) {
-    rail_->events.push_back({.kind = rails::event_kind::lost, .peer = rails::peer_id{origin}});
+    ends_.net.kill(origin, 0);
     poll();
   }
 
@@ -91,9 +89,10 @@ class window_target : public ::testing::Test {
 
  private:
   void poll() {
-    while (!rail_->events.empty()) engine_->poll();
+    while (ends_.due()) engine_->poll();
   }
 
+  simulation::bare_ends ends_{2};
   std::unique_ptr<topology::machine> machine_ = topology::machine::read().value();
   std::unique_ptr<progress::engine> engine_ =
       progress::engine::start(*machine_, {.points = progress::polling::off}).value();
@@ -102,8 +101,6 @@ class window_target : public ::testing::Test {
   std::vector<std::byte> window_ = std::vector<std::byte>(64);
   exposed_memory memory_{window_.data(), 64};
   statistics::row counts_;
-  std::deque<std::vector<std::byte>> packets_;
-  rails::testing::silent_driver* rail_ = nullptr;
   std::optional<messages::exchange> exchange_;
   messages::context* context_ = nullptr;
 };

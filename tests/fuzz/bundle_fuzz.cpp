@@ -7,11 +7,11 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
-#include <iterator>
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "messages/exchange.hpp"
 #include "messages/wire.hpp"
 #include "packets/control.hpp"
@@ -20,7 +20,7 @@
 #include "tests/fuzz/bytes_of_input.hpp"
 #include "tests/fuzz/this_machine.hpp"
 #include "tests/reaches_all.hpp"
-#include "tests/silent_driver.hpp"
+#include "tests/simulation/bare_ends.hpp"
 
 namespace {
 
@@ -30,56 +30,32 @@ constexpr std::size_t large = 100'000;
 constexpr std::size_t rail_count = 2;
 constexpr rails::peer_id peer{1};
 
-/// A rail that delivers the fuzzer's packets, and answers to what it is given as the fuzzer says.
-class mouth final : public rails::testing::silent_driver, public rails::health {
+/// A rail that answers what it is given as the fuzzer says, which also cuts it and restores it.
+class mouth final : public simulation::driver {
  public:
-  rails::limits query() const noexcept override {
-    return {.name = "mouth", .header_bytes_max = 64, .eager_bytes_max = 4096};
-  }
-  rails::post send(rails::peer_id, const rails::packet& what) noexcept override {
-    return answer(what.payload, what.cookie);
-  }
-  rails::post put(rails::peer_id, const rails::remote_place&, std::span<const std::byte> bytes,
-                  std::uint64_t cookie) noexcept override {
-    return answer(bytes, cookie);
-  }
+  using driver::driver;
   base::result<rails::ticket> expose(const rails::exposure& what) noexcept override {
-    if (next == rails::post::retry) return refuse_to_expose();
-    return silent_driver::expose(what);
+    if (refuses_) return base::failed(base::fault_kind::no_memory, "no");
+    return driver::expose(what);
   }
-  rails::health* health() noexcept override { return this; }
   void sever(rails::peer_id) noexcept override {}
   void revive(rails::peer_id) noexcept override {}
-  std::uint64_t last_activity_ns(rails::peer_id) noexcept override { return 0; }
 
-  void report(rails::event_kind kind, std::uint64_t cookie = 0, std::uint64_t count = 0) {
-    events.push_back({.kind = kind, .peer = peer, .count = count, .cookie = cookie});
+  void say(rails::post how) {
+    refuses_ = how == rails::post::retry;
+    answer(how);
   }
-
-  /// All bytes of an exposure have come, if there are so many.
-  void land(std::size_t which) {
-    if (which >= shown_.size()) return;
-    const auto& one = std::next(shown_.begin(), static_cast<std::ptrdiff_t>(which))->second;
-    report(rails::event_kind::landed, one.token, one.bytes.size());
+  void tell(rails::event_kind kind, std::uint64_t cookie = 0, std::uint64_t count = 0) {
+    report({.kind = kind, .peer = peer, .count = count, .cookie = cookie});
   }
-
-  /// As the peer knows it.
+  /// As the peer knows it; empty: fewer are exposed.
   [[nodiscard]] rails::ticket shown(std::size_t which) const {
-    if (which >= shown_.size()) return {};
-    const auto& [id, one] = *std::next(shown_.begin(), static_cast<std::ptrdiff_t>(which));
-    return {.id = id, .bytes = one.bytes.size()};
+    const auto all = exposed();
+    return which < all.size() ? all[which] : rails::ticket{};
   }
-
-  rails::post next = rails::post::done;
 
  private:
-  /// What is short is never posted, as the limits say.
-  rails::post answer(std::span<const std::byte> payload, std::uint64_t cookie) noexcept {
-    if (next != rails::post::posted) return next;
-    if (payload.size() <= query().inline_bytes_max) return rails::post::done;
-    report(rails::event_kind::sent, cookie);
-    return next;
-  }
+  bool refuses_ = false;
 };
 
 /// A number that a table may have given, or not.
@@ -150,11 +126,12 @@ struct victim {
   victim(bool bundled, bool measured) : routes(bundled ? rail_count : 1) {
     if (measured)
       routes.known.assign(routes.addresses.size(), sampling::profile::guessed(20'000, 1));
-    for (std::size_t i = 0; i < routes.addresses.size(); ++i) {
-      auto made = std::make_unique<mouth>();
+    for (std::uint32_t i = 0; i < routes.addresses.size(); ++i) {
+      auto made = ends.make_rail<mouth>(i);
       rails.push_back(made.get());
       peers.add_rail(std::move(made), packets::rail_use::from_start);
     }
+    HEADWAY_ASSERT(peers.use(peer));
     exchange = std::make_unique<messages::exchange>(peers, *engine);
     world = exchange->open_context(0, 0, processes::consecutive(2));
     for (const int tag : {0, 1, 1}) {
@@ -172,15 +149,21 @@ struct victim {
 
   /// Every peer is gone: every request ends.
   void end() {
-    for (auto* one : rails) one->next = headway::rails::post::down;
+    for (auto* one : rails) one->say(headway::rails::post::down);
     for (auto& r : requests) exchange->cancel(r);
-    for (auto* one : rails) one->report(headway::rails::event_kind::lost, 0, 1);
+    for (auto* one : rails) one->tell(headway::rails::event_kind::lost, 0, 1);
     poll();
     for (const auto& r : requests)
       if (!r.test()) std::abort();
     exchange->close_context(world);
   }
 
+  simulation::bare_ends ends{
+      1, std::vector(rail_count, simulation::bare_ends::immediate_but([](auto& plan) {
+                       plan.severable = true;
+                       plan.tells_activity = false;
+                       plan.limits.inline_bytes_max = 0;
+                     }))};
   std::unique_ptr<progress::engine> engine =
       progress::engine::start(this_machine(), {.points = progress::polling::off}).value();
   packets::testing::reaches_all routes;
@@ -201,52 +184,55 @@ class attacker {
 
   void act() {
     const auto what = input_.byte();
-    auto& on = *of_.rails[(what >> 4) % of_.rails.size()];
+    const auto via = static_cast<std::uint32_t>((what >> 4) % of_.rails.size());
+    auto& on = *of_.rails[via];
     switch (what % 11) {
       case 0:
-        return deliver(on, packet_of(std::array<std::byte, 0>{}, input_.some()));
+        return deliver(via, input_.some());
       case 1:
-        return frame(on, input_.some(), input_.byte() % 4);
+        return frame(via, input_.some(), input_.byte() % 4);
       case 2:
-        return frame(on, marked(some_control(input_, on)), 1);
+        return frame(via, marked(some_control(input_, on)), 1);
       case 3:
-        return frame(on, marked(some_piece(input_)), 1);
+        return frame(via, marked(some_piece(input_)), 1);
       case 4:
-        return frame(on, marked(some_rts(input_)), 1);
+        return frame(via, marked(some_rts(input_)), 1);
       case 5:
-        return frame(on, marked(some_eager(input_)), 1);
+        return frame(via, marked(some_eager(input_)), 1);
       case 6:
-        return on.report(headway::rails::event_kind::landed,
-                         std::uint64_t{input_.byte()} << 32 | some_number(input_),
-                         some_size(input_));
+        return on.tell(headway::rails::event_kind::landed,
+                       std::uint64_t{input_.byte()} << 32 | some_number(input_), some_size(input_));
       case 7:
-        return on.report(input_.byte() % 2 ? headway::rails::event_kind::lost
-                                           : headway::rails::event_kind::restored);
+        return on.tell(input_.byte() % 2 ? headway::rails::event_kind::lost
+                                         : headway::rails::event_kind::restored);
       case 8:
-        on.next = static_cast<headway::rails::post>(input_.byte() % 4);
-        return;
+        return on.say(static_cast<headway::rails::post>(input_.byte() % 4));
       case 9:
-        return on.land(input_.byte() % 4);
+        return land(via, on.shown(input_.byte() % 4));
       default:
-        return acknowledge(on);
+        return acknowledge(via);
     }
   }
 
  private:
-  void deliver(mouth& on, std::vector<std::byte> packet) {
-    kept_.push_back(std::move(packet));
-    on.events.push_back({.peer = peer, .bytes = kept_.back()});
+  void deliver(std::uint32_t via, std::span<const std::byte> packet) {
+    of_.ends.send(1, packet, via);
   }
 
-  void frame(mouth& on, std::span<const std::byte> contents, unsigned packets) {
-    if (!bundled_) return deliver(on, one_rail(contents));
+  /// All bytes of an exposure come, if there is one.
+  void land(std::uint32_t via, const headway::rails::ticket& to) {
+    of_.ends.put(1, to, std::vector<std::byte>(to.bytes), via);
+  }
+
+  void frame(std::uint32_t via, std::span<const std::byte> contents, unsigned packets) {
+    if (!bundled_) return deliver(via, one_rail(contents));
     const auto skipped = input_.byte();
     packets::frame_head head{.acknowledged = acknowledged_,
                              .packets = static_cast<std::uint16_t>(packets),
                              .sequence = due_ + (skipped == 0xff ? 1u << 20 : skipped % 4u),
                              .bytes = static_cast<std::uint32_t>(contents.size())};
     if (skipped % 4 == 0) ++due_;
-    deliver(on, packet_of(head, contents));
+    deliver(via, packet_of(head, contents));
   }
 
   /// Over a single rail a packet comes alone.
@@ -255,19 +241,18 @@ class attacker {
     return {packet.begin(), packet.end()};
   }
 
-  void acknowledge(mouth& on) {
+  void acknowledge(std::uint32_t via) {
     acknowledged_ += input_.byte() % 4;
     const packets::frame_head head{
         .acknowledged = acknowledged_,
         .kind = input_.byte() % 2 ? packets::frame_kind::ack : packets::frame_kind::ask};
-    deliver(on, packet_of(head));
+    deliver(via, packet_of(head));
   }
 
   victim& of_;
   bytes_of_input& input_;
   const bool bundled_;
   std::uint32_t due_ = 0, acknowledged_ = 0;
-  std::deque<std::vector<std::byte>> kept_;
 };
 
 }  // namespace

@@ -3,15 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <deque>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "endpoints/service.hpp"
 #include "endpoints/wire/wire.hpp"
 #include "tests/reaches_all.hpp"
-#include "tests/silent_driver.hpp"
+#include "tests/simulation/bare_ends.hpp"
 #include "topology/machine.hpp"
 
 namespace {
@@ -21,6 +19,7 @@ using namespace headway;
 constexpr std::size_t memory_bytes = 8 * 1024;  // so little that messages wait for buffers
 
 struct house {
+  simulation::bare_ends ends;
   std::unique_ptr<topology::machine> machine = topology::machine::read().value();
   std::unique_ptr<progress::engine> engine =
       progress::engine::start(*machine, {.points = progress::polling::off}).value();
@@ -30,14 +29,11 @@ struct house {
                              *engine,
                              {.process = 0, .job = 1, .nodes = {0, 0}},
                              {.memory_bytes = memory_bytes, .checks = true, .window = 8}};
-  rails::testing::silent_driver* rail = nullptr;
   std::unique_ptr<messages::exchange> exchange;
   std::uint32_t id = 0;
 
   house() {
-    auto made = std::make_unique<rails::testing::silent_driver>();
-    rail = made.get();
-    peers.add_rail(std::move(made));
+    peers.add_rail(ends.make_rail());
     for (std::uint32_t p = 0; p < 2; ++p)
       static_cast<void>(peers.use(static_cast<rails::peer_id>(p)));
     exchange = std::make_unique<messages::exchange>(peers, *engine);
@@ -47,20 +43,23 @@ struct house {
     static_cast<void>(service.send({.to = {.process = 1, .id = 1}}, endpoints::no_wait));
   }
   ~house() { service.stop(); }
+  void poll() {
+    while (ends.due()) engine->poll();
+    engine->poll();
+    ends.take(1);  // frees the answers
+  }
 };
 
 }  // namespace
 
 /// Input: packets, each after a byte with its length. After them the peer may be lost: it leaves,
-/// or its rail breaks.
+/// or it dies.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using endpoints::wire_kind;
   static std::unique_ptr<house> all;
   if (!all) all = std::make_unique<house>();
   bool is_lost = size > 0 && data[0] % 8 == 7;
-  const bool breaks = is_lost;
-  all->rail->events.clear();
-  std::deque<std::vector<std::byte>> packets;
+  const bool dies = is_lost;
   for (std::size_t at = 0; at < size;) {
     const std::size_t bytes = std::min<std::size_t>(data[at], size - at - 1);
     std::vector<std::byte> packet(sizeof(packets::stream_head) + bytes);
@@ -70,17 +69,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     auto& kind = packet[offsetof(packets::stream_head, kind)];
     kind = static_cast<std::byte>(packets::beside_kinds + std::to_integer<unsigned>(kind) % kinds);
     is_lost |= kind == static_cast<std::byte>(wire_kind::leaving);
-    packets.push_back(std::move(packet));
-    all->rail->events.push_back({.peer = rails::peer_id{1}, .bytes = packets.back()});
+    all->ends.send(1, packet);
     at += bytes + 1;
   }
-  if (breaks)
-    all->rail->events.push_back({.kind = rails::event_kind::lost, .peer = rails::peer_id{1}});
-  for (std::size_t i = 0; i <= packets.size() + 1; ++i) all->engine->poll();
+  if (dies) all->ends.net.kill(1, 0);
+  all->poll();
   endpoints::message got;
   while (all->service.receive(all->id, {}, endpoints::no_wait, got) == endpoints::outcome::ok) {
     static_cast<void>(all->service.release(got.data));
-    all->engine->poll();
+    all->poll();
   }
   if (is_lost) all.reset();
   return 0;

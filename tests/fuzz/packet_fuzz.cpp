@@ -7,8 +7,10 @@
 #include <cstring>
 #include <deque>
 #include <memory>
+#include <span>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "messages/exchange.hpp"
 #include "messages/operation_log.hpp"
 #include "messages/wire.hpp"
@@ -16,7 +18,7 @@
 #include "tests/fuzz/bytes_of_input.hpp"
 #include "tests/fuzz/this_machine.hpp"
 #include "tests/reaches_all.hpp"
-#include "tests/silent_driver.hpp"
+#include "tests/simulation/bare_ends.hpp"
 
 namespace {
 
@@ -25,35 +27,15 @@ using namespace headway;
 constexpr int rank_count = 3;
 constexpr std::size_t room = 512;
 
-/// A rail that delivers the fuzzer's packets, and answers to what it is given as the fuzzer says.
-class mouth final : public rails::testing::silent_driver {
- public:
-  rails::limits query() const noexcept override {
-    return {.name = "mouth", .header_bytes_max = 64, .eager_bytes_max = 256};
-  }
-  rails::post send(rails::peer_id, const rails::packet& what) noexcept override {
-    if (next != rails::post::posted) return next;
-    if (what.payload.empty()) return rails::post::done;
-    events.push_back({.kind = rails::event_kind::sent, .cookie = what.cookie});
-    return next;
-  }
-  rails::post put(rails::peer_id, const rails::remote_place&, std::span<const std::byte>,
-                  std::uint64_t cookie) noexcept override {
-    events.push_back({.kind = rails::event_kind::sent, .cookie = cookie});
-    return rails::post::posted;
-  }
-
-  rails::post next = rails::post::done;
-};
-
 /// The process that is attacked. Of its contexts, the second is collective, and the third is opened
 /// when all packets have come.
 class victim {
  public:
   victim() {
-    auto made = std::make_unique<mouth>();
+    auto made = ends.make_rail();
     rail = made.get();
     peers_.add_rail(std::move(made), packets::rail_use::from_start);
+    for (const auto peer : {1u, 2u}) HEADWAY_ASSERT(peers_.use(rails::peer_id{peer}));
     exchange_ = std::make_unique<messages::exchange>(peers_, *engine_);
     open();
     open();
@@ -94,26 +76,30 @@ class victim {
         exchange_->open_context(name, 0, processes::consecutive(rank_count), id == 1));
   }
   void poll() {
-    while (!rail->events.empty()) engine_->poll();
+    while (ends.due()) engine_->poll();
     engine_->poll();
   }
 
   /// Every peer is gone, one of them within a packet: every request ends.
   void end() {
     constexpr messages::envelope begun{.source = 2};
-    rail->next = rails::post::down;
-    rail->events.push_back(
-        {.peer = rails::peer_id{2}, .count = room, .bytes = std::as_bytes(std::span(&begun, 1))});
+    rail->answer(rails::post::down);
+    ends.send_part(2, std::as_bytes(std::span(&begun, 1)), room);
     for (auto& r : requests_) exchange_->cancel(r);
     for (const auto peer : {0u, 1u, 2u})
-      rail->events.push_back({.kind = rails::event_kind::lost, .peer = rails::peer_id{peer}});
+      rail->report({.kind = rails::event_kind::lost, .peer = rails::peer_id{peer}});
     poll();
     for (const auto& r : requests_)
       if (!r.test()) std::abort();
     for (auto* one : contexts_) exchange_->close_context(one);
   }
 
-  mouth* rail = nullptr;
+  simulation::bare_ends ends{2, {simulation::bare_ends::immediate_but([](auto& plan) {
+                               plan.limits.eager_bytes_max = 256;
+                               plan.limits.inline_bytes_max = 0;
+                             })}};
+  /// Answers what it is given as the fuzzer says.
+  simulation::driver* rail = nullptr;
 
  private:
   std::unique_ptr<progress::engine> engine_ =
@@ -136,8 +122,7 @@ class attacker {
     switch (what % 8) {
       case 0: {
         const auto low = input_.byte(), high = input_.byte();
-        const auto bytes = input_.bytes(low | (high & 7u) << 8);
-        return deliver({bytes.begin(), bytes.end()}, what);
+        return deliver(input_.bytes(low | (high & 7u) << 8), what);
       }
       case 1: {
         const auto payload = what < 64 ? std::vector<std::byte>(room) : some_bytes();
@@ -159,11 +144,11 @@ class attacker {
       case 6:
         return of_.send(what / 8 % 4, tag());
       default:
-        of_.rail->next = static_cast<rails::post>(what / 8 % 3);  // not `down`
-        of_.rail->events.push_back({.kind = rails::event_kind::landed,
-                                    .peer = rails::peer_id{1},
-                                    .count = std::uint64_t{2} * input_.byte(),
-                                    .cookie = 1u << 20 | (input_.byte() & 3u)});
+        of_.rail->answer(static_cast<rails::post>(what / 8 % 3));  // not `down`
+        of_.rail->report({.kind = rails::event_kind::landed,
+                          .peer = rails::peer_id{1},
+                          .count = std::uint64_t{2} * input_.byte(),
+                          .cookie = 1u << 20 | (input_.byte() & 3u)});
     }
   }
 
@@ -195,20 +180,15 @@ class attacker {
   }
 
   /// Whole, or in two parts.
-  void deliver(std::vector<std::byte> whole, unsigned what) {
-    const auto packet = std::span<const std::byte>(packets_.emplace_back(std::move(whole)));
-    const auto peer = static_cast<rails::peer_id>(1 + (what / 8 & 1));
+  void deliver(std::span<const std::byte> packet, unsigned what) {
+    const auto peer = 1 + (what / 8 & 1);
     const auto first = (what & 16) != 0 ? std::min<std::size_t>(packet.size(), 24) : packet.size();
-    auto& events = of_.rail->events;
-    events.push_back({.peer = peer, .count = packet.size() - first, .bytes = packet.first(first)});
-    if (first < packet.size())
-      events.push_back(
-          {.kind = rails::event_kind::continued, .peer = peer, .bytes = packet.subspan(first)});
+    of_.ends.send_part(peer, packet.first(first), packet.size() - first);
+    if (first < packet.size()) of_.ends.send_part(peer, packet.subspan(first), 0);
   }
 
   victim& of_;
   bytes_of_input& input_;
-  std::deque<std::vector<std::byte>> packets_;
 };
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
-#include <deque>
 #include <memory>
 #include <span>
 #include <vector>
@@ -17,7 +16,7 @@
 #include "tests/fuzz/bytes_of_input.hpp"
 #include "tests/fuzz/this_machine.hpp"
 #include "tests/reaches_all.hpp"
-#include "tests/silent_driver.hpp"
+#include "tests/simulation/bare_ends.hpp"
 #include "windows/target.hpp"
 
 namespace {
@@ -32,29 +31,28 @@ constexpr std::int32_t answer_tag = messages::window_answer_tags.first;
 class victim {
  public:
   victim() {
-    auto made = std::make_unique<rails::testing::silent_driver>();
-    rail_ = made.get();
-    peers_.add_rail(std::move(made), packets::rail_use::from_start);
+    peers_.add_rail(ends_.make_rail(), packets::rail_use::from_start);
     exchange_ = std::make_unique<messages::exchange>(peers_, *engine_);
     context_ = exchange_->open_context(0, 0, processes::consecutive(2), true);
     target_ = std::make_unique<windows::target>(
         *exchange_, *context_, memory_, windows::target::own_line{line_, windows::own_holder()},
         served_);
     target_->start();
+    HEADWAY_ASSERT(peers_.use(rails::peer_id{1}));
   }
 
   void deliver(std::int32_t tag, std::span<const std::byte> message) {
     const messages::envelope head{.source = 1, .tag = tag};
-    auto& packet = packets_.emplace_back(sizeof head + message.size());
+    std::vector<std::byte> packet(sizeof head + message.size());
     std::memcpy(packet.data(), &head, sizeof head);
     std::ranges::copy(message, packet.begin() + sizeof head);
-    rail_->events.push_back({.peer = rails::peer_id{1}, .bytes = packet});
+    ends_.send(1, packet);
     poll();
   }
 
   /// The origin is gone: what it has not finished ends.
   void end() {
-    rail_->events.push_back({.kind = rails::event_kind::lost, .peer = rails::peer_id{1}});
+    ends_.net.kill(1, 0);
     poll();
     HEADWAY_ASSERT(target_->has_lost());
     target_.reset();
@@ -63,9 +61,10 @@ class victim {
 
  private:
   void poll() {
-    while (!rail_->events.empty()) engine_->poll();
+    while (ends_.due()) engine_->poll();
   }
 
+  simulation::bare_ends ends_;
   std::unique_ptr<progress::engine> engine_ =
       progress::engine::start(this_machine(), {.points = progress::polling::off}).value();
   packets::testing::reaches_all routes_;
@@ -74,8 +73,6 @@ class victim {
   windows::exposed_memory memory_{window_.get(), window_bytes};
   windows::control_line line_;
   windows::statistics::row served_;
-  std::deque<std::vector<std::byte>> packets_;
-  rails::testing::silent_driver* rail_ = nullptr;
   std::unique_ptr<messages::exchange> exchange_;
   messages::context* context_ = nullptr;
   std::unique_ptr<windows::target> target_;

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/assert.hpp"
+
 namespace headway::datatypes {
 namespace {
 
@@ -61,6 +63,7 @@ loop every_second(std::int64_t bytes, const block_rows& rows) noexcept {
 }  // namespace
 
 void copy_blocks(std::int64_t bytes, const block_rows& rows) noexcept {
+  HEADWAY_DEBUG_ASSERT(bytes >= 1 && rows.count >= 0);
   const auto size = static_cast<std::size_t>(bytes);
   if (size > fixed_bytes_max) {
     for (std::int64_t i = 0; i < rows.count; ++i)

@@ -1,5 +1,6 @@
 #include "datatypes/build.hpp"
 
+#include "base/assert.hpp"
 #include "datatypes/facts.hpp"
 
 namespace headway::datatypes {
@@ -98,6 +99,7 @@ built build_struct(span64 blocks, span64 displacement_bytes, std::span<const lay
   }
   facts_list list;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
+    HEADWAY_ASSERT(olds[i] != nullptr);
     if (blocks[i] == 0) continue;
     list.add(layout_facts::of(*olds[i])
                  .repeated(blocks[i], olds[i]->extent())

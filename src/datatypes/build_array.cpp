@@ -29,6 +29,7 @@ class array_part {
   /// Adds a dimension of `size` indices, of which process `mine` of `processes` owns every
   /// `processes`-th block of `block` indices.
   void cyclic(std::int64_t size, std::int64_t block, std::int64_t mine, std::int64_t processes) {
+    HEADWAY_ASSERT(0 <= mine && mine < processes && block > 0);
     const auto first = mine * block;
     const auto lap = block * processes;
     const auto left = size - first;  // indices from the first own block on
@@ -117,6 +118,7 @@ built build_darray(std::int64_t rank, std::span<const darray_dimension> dimensio
     place[d] = rank % dimensions[d].processes;
     rank /= dimensions[d].processes;
   }
+  HEADWAY_ASSERT(rank == 0);  // it was in the process grid
   array_part array(old);
   for (std::size_t i = 0; i < dimensions.size(); ++i) {
     const auto d = fastest_first(i, dimensions.size(), order);

@@ -1,6 +1,7 @@
 // Packing, unpacking and listing blocks: one traversal of a plan, three things to do at a block.
 #include <algorithm>
 
+#include "base/assert.hpp"
 #include "base/copy_small.hpp"
 #include "datatypes/block_copy.hpp"
 #include "datatypes/plan.hpp"
@@ -78,6 +79,7 @@ class walker {
   /// Moves bytes [begin, end) of `count` rounds of `p`; the range is within them and not empty.
   void rounds(const plan& p, std::int64_t count, std::int64_t stride, place at, std::int64_t begin,
               std::int64_t end) noexcept {
+    HEADWAY_DEBUG_ASSERT(0 <= begin && begin < end && end <= count * p.size);
     if (begin == 0 && end == count * p.size) {
       whole_rounds(p, count, stride, at);
       return;

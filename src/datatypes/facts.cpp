@@ -89,7 +89,15 @@ void layout_facts::set_bounds(std::int64_t lb, std::int64_t extent) noexcept {
   set_ub = careful(overflow).plus(lb, extent);
 }
 
+/// The plan and the signature describe as many bytes as the layout has, inside its bounds.
+bool layout_facts::is_sound() const noexcept {
+  return !overflow && size >= 0 && alignment > 0 && (plan.plan ? plan.plan->size : 0) == size &&
+         (elements ? elements->bytes : 0) == size &&
+         (size == 0 || (true_lb < true_ub && true_lb <= plan.offset));
+}
+
 void layout_facts::fill(layout& l, const layout_facts& facts) {
+  HEADWAY_ASSERT(facts.is_sound());
   l.size_ = facts.size;
   l.alignment_ = facts.alignment;
   l.kind_ = facts.kind;

@@ -29,6 +29,7 @@ struct layout_facts {
   [[nodiscard]] layout_facts repeated(std::int64_t count, std::int64_t stride) const;
   [[nodiscard]] layout_facts moved(std::int64_t offset) const;
   void set_bounds(std::int64_t lb, std::int64_t extent) noexcept;
+  [[nodiscard]] bool is_sound() const noexcept;
   /// Makes the layout. Not to be called if `overflow`.
   [[nodiscard]] layout_ptr finish() const;
   /// The same for a predefined layout, which is never deleted.

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "datatypes/number.hpp"
 
 namespace headway::datatypes {
@@ -68,6 +69,7 @@ class layout {
   /// Where the data of `count` elements lies, from the buffer's address on. Nothing: 64 bits do not
   /// hold it, so no memory does.
   [[nodiscard]] std::optional<byte_range> reach(std::int64_t count) const noexcept {
+    HEADWAY_DEBUG_ASSERT(count >= 0);
     if (count == 0 || size_ == 0) return byte_range{};
     std::int64_t last = 0;  // where the last element is
     byte_range all;
@@ -152,8 +154,14 @@ class layout_ptr {
   ~layout_ptr() { give(); }
 
   [[nodiscard]] const layout* get() const noexcept { return at_; }
-  const layout& operator*() const noexcept { return *at_; }
-  const layout* operator->() const noexcept { return at_; }
+  const layout& operator*() const noexcept {
+    HEADWAY_DEBUG_ASSERT(at_ != nullptr);
+    return *at_;
+  }
+  const layout* operator->() const noexcept {
+    HEADWAY_DEBUG_ASSERT(at_ != nullptr);
+    return at_;
+  }
   explicit operator bool() const noexcept { return at_ != nullptr; }
 
  private:
@@ -163,7 +171,9 @@ class layout_ptr {
   }
   void give() noexcept {
     if (!at_ || at_->immortal_) return;
-    if (at_->users_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete at_;  // (G) and (D)
+    const auto before = at_->users_.fetch_sub(1, std::memory_order_acq_rel);  // (G) and (D)
+    HEADWAY_DEBUG_ASSERT(before > 0);
+    if (before == 1) delete at_;
   }
 
   const layout* at_ = nullptr;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.hpp"
+
 namespace headway::datatypes {
 namespace {
 
@@ -14,11 +16,13 @@ plan_ptr share(plan made) { return std::make_shared<const plan>(std::move(made))
 }  // namespace
 
 placed_plan block_plan(std::int64_t bytes) {
+  HEADWAY_ASSERT(bytes >= 0);
   if (bytes == 0) return {};
   return {0, share({.shape = plan::form::block, .size = bytes})};
 }
 
 placed_plan repeat(const placed_plan& what, std::int64_t count, std::int64_t stride) {
+  HEADWAY_ASSERT(count >= 0);
   if (!what.plan || count == 0) return {};
   if (count == 1) return what;
   const plan& p = *what.plan;

@@ -132,7 +132,7 @@ std::int64_t bytes_of(number kind) noexcept { return basic_shape(kind).size; }
 
 const layout& layout::of(number kind) noexcept {
   static const table predefined = make_table();
-  HEADWAY_DEBUG_ASSERT(kind != number::none);
+  HEADWAY_DEBUG_ASSERT(kind != number::none && static_cast<int>(kind) < number_count);
   return *predefined[static_cast<std::size_t>(kind)];
 }
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/assert.hpp"
+
 namespace headway::datatypes {
 namespace {
 
@@ -14,6 +16,7 @@ bool same_run(const signature& a, const signature& b) noexcept {
 }  // namespace
 
 signature_ptr run_signature(number kind, std::int64_t count) {
+  HEADWAY_ASSERT(count >= 0);
   if (count == 0) return nullptr;
   return share({.shape = signature::form::run,
                 .kind = kind,
@@ -23,6 +26,7 @@ signature_ptr run_signature(number kind, std::int64_t count) {
 }
 
 signature_ptr repeat(const signature_ptr& what, std::int64_t count) {
+  HEADWAY_ASSERT(count >= 0);
   if (!what || count == 0) return nullptr;
   if (count == 1) return what;
   if (what->shape == signature::form::run) return run_signature(what->kind, what->count * count);

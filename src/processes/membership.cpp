@@ -262,6 +262,7 @@ membership_ref membership_set::intern(membership made) {
     }
     delete gone;
   };
+  HEADWAY_DEBUG_ASSERT(made.hash() == hash);
   membership_ref shared(new membership(std::move(made)), forget);
   known_->by_hash.emplace(hash, known::entry{shared.get(), shared});
   return shared;

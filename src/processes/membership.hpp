@@ -7,6 +7,7 @@
 #include <ranges>
 #include <span>
 
+#include "base/assert.hpp"
 #include "processes/process.hpp"
 
 namespace headway::processes {
@@ -36,6 +37,7 @@ class membership {
 
   /// The process that is `rank`, which is in [0, size()).
   [[nodiscard]] peer_id operator[](int rank) const noexcept {
+    HEADWAY_DEBUG_ASSERT(0 <= rank && rank < size_);
     if (irregular_) [[unlikely]]
       return irregular_peer(rank);
     return peer_id{first_ + static_cast<std::uint32_t>(rank) * static_cast<std::uint32_t>(stride_)};

@@ -34,10 +34,12 @@ std::uint32_t table::chunk_begin(std::size_t chunk) noexcept {
 
 process_id& table::entry(std::uint32_t index) const noexcept {
   const std::size_t chunk = chunk_of(index);
+  HEADWAY_DEBUG_ASSERT(chunk < chunks_.size() && chunks_[chunk] != nullptr);
   return chunks_[chunk][index - chunk_begin(chunk)];
 }
 
 std::size_t table::slot_of(process_id process) const noexcept {
+  HEADWAY_DEBUG_ASSERT(std::has_single_bit(slots_.size()));
   const std::size_t mask = slots_.size() - 1;
   std::size_t slot = hash_of(process) & mask;
   while (slots_[slot] != unused && entry(slots_[slot]) != process) slot = (slot + 1) & mask;

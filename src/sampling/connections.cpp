@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/assert.hpp"
+
 namespace headway::sampling {
 namespace {
 
@@ -11,6 +13,7 @@ constexpr std::size_t rounds_min = 4;
 
 /// So many rounds are slower than the usual one.
 double above(std::vector<double> all, std::size_t count) {
+  HEADWAY_ASSERT(count < all.size());
   const auto at = all.begin() + static_cast<std::ptrdiff_t>(count);
   std::ranges::nth_element(all, at);
   return *at;

@@ -29,6 +29,7 @@ class curve {
   static constexpr double ns_max = 1e15;  // eleven days
 
   [[nodiscard]] static constexpr std::uint64_t bytes_of(std::size_t sample) noexcept {
+    HEADWAY_DEBUG_ASSERT(sample < sample_count);
     return std::uint64_t{1} << sample;
   }
 
@@ -61,6 +62,7 @@ class curve {
 
   /// The line that contains `ns`, -1 below the first; searched between `low` and `high`.
   [[nodiscard]] int segment_of_ns(double ns, int low, int high) const noexcept {
+    HEADWAY_DEBUG_ASSERT(-1 <= low && low <= high && high < static_cast<int>(sample_count));
     while (low < high) {
       const int middle = (low + high + 1) / 2;
       if (ns_[static_cast<std::size_t>(middle)] <= ns) {
@@ -75,7 +77,10 @@ class curve {
     return static_cast<double>(bytes_of(segment)) + (ns - ns_[segment]) * per_ns_[segment];
   }
   /// Bytes per nanosecond on that line.
-  [[nodiscard]] double rate_of(std::size_t segment) const noexcept { return per_ns_[segment]; }
+  [[nodiscard]] double rate_of(std::size_t segment) const noexcept {
+    HEADWAY_DEBUG_ASSERT(segment < sample_count);
+    return per_ns_[segment];
+  }
 
   /// Updates the curve with one transfer: `bytes` took `ns`. The adjacent samples move by `weight`
   /// (0 to 1) of the error (as a factor), others by a quarter less for each power of two.

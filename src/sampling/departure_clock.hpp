@@ -25,11 +25,15 @@ class departure_clock {
     return free_at_ns_ + ahead_ns_;
   }
   /// Undoes `given`: it was not taken.
-  void taken_back(double duration_ns) noexcept { free_at_ns_ -= duration_ns; }
+  void taken_back(double duration_ns) noexcept {
+    HEADWAY_DEBUG_ASSERT(duration_ns >= 0);
+    free_at_ns_ -= duration_ns;
+  }
   /// What ends at this mark needs at most `left_ns` from now; so does everything before it, and
   /// everything after it leaves earlier by as much. A later end than planned changes nothing,
   /// because the caller may have learnt of it late.
   void gone(std::uint64_t now_ns, mark end, double left_ns) noexcept {
+    HEADWAY_DEBUG_ASSERT(left_ns >= 0);
     const double early_ns = end - ahead_ns_ - static_cast<double>(now_ns) - left_ns;
     if (early_ns <= 0) return;
     ahead_ns_ += early_ns;

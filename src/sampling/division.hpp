@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/assert.hpp"
 #include "sampling/curve.hpp"
 
 namespace headway::sampling {
@@ -19,6 +20,7 @@ constexpr std::size_t ways_max = 16;
 
 /// When `bytes` would have been sent over this rail, from now.
 [[nodiscard]] inline double end_of(const way& w, std::uint64_t bytes) noexcept {
+  HEADWAY_DEBUG_ASSERT(w.time != nullptr);
   return bytes == 0 ? 0 : w.busy_ns + w.time->ns_for(bytes);
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/result.hpp"
 
 namespace headway::sampling {
@@ -42,6 +43,7 @@ struct reading {
 template <class Measure, class Again>
 [[nodiscard]] auto read_until_plausible(int attempts, Measure measure, Again again)
     -> decltype(measure()) {
+  HEADWAY_ASSERT(attempts >= 1);
   auto found = measure();
   for (int i = 1; i < attempts && found && found->why != doubt::none; ++i) {
     if (auto ready = again(found->why); !ready) return std::unexpected(std::move(ready).error());

@@ -1,10 +1,12 @@
 #include "sampling/profile.hpp"
 
+#include "base/assert.hpp"
 #include "sampling/threshold.hpp"
 
 namespace headway::sampling {
 
 profile profile::guessed(double latency_ns, double bytes_per_ns) noexcept {
+  HEADWAY_ASSERT(latency_ns >= 0 && bytes_per_ns >= 0);
   return {.piece = curve::straight(latency_ns, bytes_per_ns),
           .eager = curve::straight(latency_ns, bytes_per_ns),
           .cost = curve::straight(latency_ns / 4, 4 * bytes_per_ns)};

@@ -22,6 +22,7 @@ class rail_clock {
   /// One of them has ended, for which `duration_ns` was predicted: the others take their time from
   /// now, and earlier errors are dropped.
   void ended(std::uint64_t now_ns, double duration_ns) noexcept {
+    HEADWAY_DEBUG_ASSERT(duration_ns >= 0);
     owed_ns_ = std::max(0.0, owed_ns_ - duration_ns);
     free_at_ns_ = static_cast<double>(now_ns) + owed_ns_;
   }

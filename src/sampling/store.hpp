@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "base/result.hpp"
 #include "sampling/record.hpp"
 #include "sampling/settings.hpp"
@@ -23,7 +24,7 @@ namespace headway::sampling {
 ///           log, and it has to be measured again.
 class store {
  public:
-  explicit store(settings how) : how_(std::move(how)) {}
+  explicit store(settings how) : how_(std::move(how)) { HEADWAY_ASSERT(how_.days_max >= 0); }
 
   [[nodiscard]] std::optional<profile> find(const profile_key& key, std::string_view hardware,
                                             std::uint64_t now_s) const;

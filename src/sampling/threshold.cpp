@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/assert.hpp"
 #include "sampling/division.hpp"
 
 namespace headway::sampling {
@@ -14,6 +15,7 @@ std::uint64_t dividing_pays_from(std::span<const profile* const> rails,
   std::array<std::uint64_t, ways_max> shares;
   rails = rails.first(std::min(rails.size(), ways_max));
   if (rails.empty()) return packet_bytes_max;
+  HEADWAY_ASSERT(std::ranges::none_of(rails, [](const auto* each) { return each == nullptr; }));
   for (std::size_t i = 0; i < rails.size(); ++i) ways[i] = {.time = &rails[i]->piece};
   const auto packet_ns = [&](std::uint64_t bytes) {
     double best = rails[0]->eager.ns_for(bytes);

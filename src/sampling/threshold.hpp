@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/assert.hpp"
 #include "sampling/profile.hpp"
 
 namespace headway::sampling {
@@ -23,6 +24,7 @@ template <class Predicate>
     }
     does = bytes;
   }
+  HEADWAY_DEBUG_ASSERT(does_not < does);
   while (does - does_not > 1) {
     const auto middle = does_not + (does - does_not) / 2;
     (pays(middle) ? does : does_not) = middle;

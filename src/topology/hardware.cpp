@@ -5,6 +5,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "base/assert.hpp"
 #include "topology/hwloc_library.hpp"
 
 namespace headway::topology {
@@ -96,6 +97,7 @@ base::result<hardware> hardware::read(const std::string& description) {
 }
 
 hardware hardware::only(std::span<const int> processors) const {
+  HEADWAY_ASSERT(std::ranges::is_sorted(processors));
   hardware made;
   for (const auto& o : objects) {
     object kept{.what = o.what, .number = o.number, .depth = o.depth};
@@ -108,6 +110,7 @@ hardware hardware::only(std::span<const int> processors) const {
 std::vector<std::byte> hardware::pack() const {
   std::vector<std::uint32_t> words;
   for (const auto& o : objects) {
+    HEADWAY_ASSERT(!o.processors.empty());  // `unpack` refuses others
     const auto count = static_cast<std::uint32_t>(o.processors.size());
     words.insert(words.end(), {static_cast<std::uint32_t>(o.what), o.number, o.depth, count});
     words.insert(words.end(), o.processors.begin(), o.processors.end());

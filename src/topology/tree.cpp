@@ -63,6 +63,7 @@ class walk {
     const auto& named = is_leaf(inner) ? all_[inner] : object;
     const auto id = static_cast<place_id>(places.size());
     const bool root = places.empty();
+    HEADWAY_ASSERT(root || static_cast<std::size_t>(parent) < places.size());
     places.push_back({id, root ? id : parent,
                       root ? "machine" : fmt::format("{} {}", word_for(named.what), named.number),
                       object.processors, 0, root ? level::machine : level_of(object.what)});

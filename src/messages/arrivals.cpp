@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <new>
 
+#include "base/assert.hpp"
 #include "base/clock.hpp"
 #include "base/copy_between_cores.hpp"
 #include "base/lock_guard.hpp"
@@ -43,8 +44,9 @@ void exchange_parts::enter(std::uint16_t id, context* where) {
       }
       message = following;
     }
-    (*slot.load(std::memory_order_acquire))[id % page_entries].store(
-        where, std::memory_order_release);  // (E)
+    auto& entry = (*slot.load(std::memory_order_acquire))[id % page_entries];
+    HEADWAY_ASSERT((entry.load(std::memory_order_relaxed) == nullptr) == (where != nullptr));
+    entry.store(where, std::memory_order_release);  // (E)
   }
   while (unexpected_message* notice = notices.pop_front())
     failing.take_early_notice(*where, *notice);

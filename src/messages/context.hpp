@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "base/spinlock.hpp"
 #include "base/thread_annotations.hpp"
 #include "messages/matching.hpp"
@@ -72,6 +73,7 @@ class context {
   /// caller calls engine.pending_counted. All that are posted here count as one, so that a window
   /// of receives needs two atomic additions, not two for each.
   [[nodiscard]] bool post(request& r, matcher::pattern wanted) noexcept HEADWAY_REQUIRES(lock) {
+    HEADWAY_DEBUG_ASSERT(!r.posted_ && r.where_ == this);
     r.posted_ = true;
     r.counted_ = r.background;
     waiting.post(r, wanted);
@@ -79,6 +81,7 @@ class context {
   }
   /// A receive was taken out of `waiting`. The last that counts stays counted until it completes.
   void taken(request& r) noexcept HEADWAY_REQUIRES(lock) {
+    HEADWAY_DEBUG_ASSERT(r.posted_ && (!r.counted_ || counted_posted_ > 0));
     r.posted_ = false;
     r.counted_ = r.counted_ && --counted_posted_ == 0;
   }
@@ -104,6 +107,7 @@ class context {
   [[nodiscard]] bool lost(int rank) const noexcept;
   /// This rank's peer, which is made on first use.
   [[nodiscard]] packets::peer& peer_of(int rank) noexcept {
+    HEADWAY_DEBUG_ASSERT(0 <= rank && rank < members->size());
     const auto index = static_cast<std::size_t>(rank);
     if (index < used_.size()) [[likely]]
       if (packets::peer* known = used_[index].load(std::memory_order_acquire)) [[likely]]  // (U)

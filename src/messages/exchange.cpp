@@ -24,7 +24,7 @@ progress::engine& exchange::engine() noexcept { return parts_->engine; }
 context* exchange::open_context(const context_name& name, int self,
                                 processes::membership_ref members, bool collective) {
   HEADWAY_ASSERT(name.number < contexts_max && members && self >= 0);
-  HEADWAY_ASSERT(self < ranks_max && members->size() < ranks_max);
+  HEADWAY_ASSERT(self < ranks_max && members->size() < ranks_max && !members->empty());
   auto* where = new context(*parts_, name, self, std::move(members), collective);
   parts_->enter(where->id, where);
   // After `enter`: a member that is lost from now on is reported to the context.
@@ -106,6 +106,7 @@ void exchange::send(context& where, request& r, std::span<const std::byte> data,
                     label as, send_mode mode) noexcept {
   HEADWAY_DEBUG_ASSERT(destination >= 0 && destination < where.members->size());
   HEADWAY_DEBUG_ASSERT(as.tag != any_tag);
+  HEADWAY_DEBUG_ASSERT(&where.parts == parts_.get());
   const coarse_lock held(*parts_);
   packets::peer& to = where.peer_of(destination);
   r.aim(where, data, destination);
@@ -162,6 +163,7 @@ bool exchange::send_now(context& where, std::span<const std::byte> data, int des
 }
 
 void exchange::end_unsent(request& r) noexcept {
+  HEADWAY_DEBUG_ASSERT(!r.posted_ && !r.counted_);
   r.arrived.how = outcome::failed;
   parts_->complete_at_once(r);
 }
@@ -193,6 +195,8 @@ void exchange::receive(context& where, request& r, std::span<std::byte> memory, 
 
 void exchange::send(context& where, request& r, scattered_memory& data, int destination, int tag,
                     send_mode mode) noexcept {
+  HEADWAY_DEBUG_ASSERT(destination >= 0 && destination < where.members->size());
+  HEADWAY_DEBUG_ASSERT(tag != any_tag);
   packets::peer& to = where.peer_of(destination);
   const auto bytes = data.bytes();
   if (mode != send_mode::synchronous && bytes <= to.eager_bytes_max() &&
@@ -263,6 +267,7 @@ unexpected_message* exchange::probe_matched(context& where, int source, int tag,
 }
 
 void exchange::await_message(context& where, int source, int tag) noexcept {
+  HEADWAY_DEBUG_ASSERT(source == any_source || (0 <= source && source < where.members->size()));
   context::watch watch({source, tag});
   {
     const base::lock_guard guard(where.lock);
@@ -274,6 +279,7 @@ void exchange::await_message(context& where, int source, int tag) noexcept {
 
 void exchange::receive_unexpected(context& where, request& r, unexpected_message* message,
                                   std::span<std::byte> memory) noexcept {
+  HEADWAY_DEBUG_ASSERT(message && message->context == where.id);
   r.aim(where, memory, message->source);
   r.tag_ = message->tag;
   parts_->receive_unexpected(r, *message);

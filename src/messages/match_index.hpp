@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -82,6 +84,8 @@ class match_index {
   /// Moves all entries to other bins: a power of two of them, all null. The old ones are unused
   /// then.
   void move_to(std::span<bin> bins) noexcept {
+    HEADWAY_ASSERT(std::has_single_bit(bins.size()) && bins.size() >= bins_.size());
+    HEADWAY_DEBUG_ASSERT(std::ranges::all_of(bins, [](bin each) { return each == nullptr; }));
     const auto old = bins_;
     bins_ = bins;
     for (bin first : old)
@@ -122,6 +126,7 @@ class match_index {
   /// Removes the oldest entry of a key. `link`, which pointed to it, then points to the next entry
   /// with that key, or to the next key.
   void take_first(hook& h, hook*& link) noexcept {
+    HEADWAY_DEBUG_ASSERT(h.oldest && keys_ > 0);
     hook* const following = h.next;
     link = h.next_key;
     if (following == &h) --keys_;

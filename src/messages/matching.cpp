@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/copy_between_cores.hpp"
 #include "messages/wire.hpp"
 
@@ -120,6 +121,7 @@ void matcher::post(request& r, pattern wanted) noexcept {
 
 void matcher::withdraw(request& r) noexcept {
   if (const auto kind = kind_of(r.key); kind != 0) [[unlikely]] {
+    HEADWAY_DEBUG_ASSERT(posted_of_kind_[kind] > 0 && wildcards_ > 0);
     --posted_of_kind_[kind];
     --wildcards_;
   }
@@ -166,6 +168,7 @@ void matcher::remove_unexpected(unexpected_message& message) noexcept {
   arrivals_.erase(message);
   if (has_by_source_) by_source_.erase(message);
   if (has_by_tag_) by_tag_.erase(message);
+  HEADWAY_DEBUG_ASSERT(arrivals_.empty() == (by_envelope_.keys() == 0));
   if (arrivals_.empty()) has_by_source_ = has_by_tag_ = false;
 }
 

@@ -43,6 +43,7 @@ class operation_log {
   }
   /// The last operation is going to be noted again. `history_before` is what `history` was before.
   void take_back(std::uint64_t history_before) noexcept {
+    HEADWAY_ASSERT(last() > 0);
     history_.store(history_before, std::memory_order_relaxed);
     last_.store(last() - 1, std::memory_order_relaxed);
   }
@@ -95,7 +96,10 @@ class operation_log {
 
   /// Something waits for other ranks in shared memory, of which `messages` does not know.
   void waiting_begins() noexcept { waiting_.fetch_add(1, std::memory_order_relaxed); }
-  void waiting_ends() noexcept { waiting_.fetch_sub(1, std::memory_order_relaxed); }
+  void waiting_ends() noexcept {
+    HEADWAY_DEBUG_ASSERT(is_waiting());
+    waiting_.fetch_sub(1, std::memory_order_relaxed);
+  }
   [[nodiscard]] bool is_waiting() const noexcept {
     return waiting_.load(std::memory_order_relaxed) > 0;
   }

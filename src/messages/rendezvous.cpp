@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/assert.hpp"
 #include "base/clock.hpp"
 #include "messages/events.hpp"
 #include "messages/parts.hpp"
@@ -109,6 +110,7 @@ void exchange_parts::payload_sent(packets::send_item& item, bool well) noexcept 
 
 packets::preposted exchange::prepost(context& where, request& r, std::span<std::byte> memory,
                                      int source) noexcept {
+  HEADWAY_DEBUG_ASSERT(!memory.empty() && 0 <= source && source < where.members->size());
   const coarse_lock held(*parts_);
   r.aim(where, memory, source);
   r.arrived = {.source = source};
@@ -117,7 +119,7 @@ packets::preposted exchange::prepost(context& where, request& r, std::span<std::
 }
 
 void exchange::expect(request& r, std::size_t bytes) noexcept {
-  HEADWAY_DEBUG_ASSERT(bytes > 0);
+  HEADWAY_DEBUG_ASSERT(0 < bytes && bytes <= r.memory.size());
   r.arrived.bytes = bytes;
   parts_->begin_receive(r);
   parts_->peers.rendezvous().expect(r, bytes);

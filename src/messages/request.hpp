@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/result.hpp"
 #include "messages/match_index.hpp"
 #include "packets/peer.hpp"
@@ -86,6 +87,7 @@ class request : public progress::completion, private match_hook<>, private packe
 
   /// Sets context, memory and rank. The memory of a send is only read.
   void aim(context& where, std::span<const std::byte> bytes, int rank) noexcept {
+    HEADWAY_DEBUG_ASSERT(!posted_ && !counted_);  // it is not under way
     where_ = &where;
     memory = {const_cast<std::byte*>(bytes.data()), bytes.size()};
     peer_rank_ = rank;

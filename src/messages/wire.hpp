@@ -5,6 +5,7 @@
 #include <cstring>
 #include <span>
 
+#include "base/assert.hpp"
 #include "messages/numbers.hpp"
 #include "packets/send_item.hpp"
 #include "packets/transfer/transfer.hpp"
@@ -36,6 +37,7 @@ static_assert(sizeof(envelope) == 16);
 /// What the rank of a sender has in an envelope and in the matching: messages of another history
 /// never meet.
 [[nodiscard]] constexpr std::uint32_t source_of(int rank, std::uint16_t history) noexcept {
+  HEADWAY_DEBUG_ASSERT(rank < ranks_max && history < 1u << label::history_bits);
   return static_cast<std::uint32_t>(rank) | std::uint32_t{history} << rank_bits;
 }
 [[nodiscard]] constexpr int rank_in(std::uint32_t source) noexcept {

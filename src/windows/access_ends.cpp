@@ -8,16 +8,16 @@
 namespace headway::windows {
 
 void access_ends::expect(int rank) noexcept {
-  HEADWAY_DEBUG_ASSERT(0 <= rank);
   const base::lock_guard held(lock_);
+  HEADWAY_DEBUG_ASSERT(0 <= rank && static_cast<std::size_t>(rank) < ahead_.size());
   if (ahead_[static_cast<std::size_t>(rank)]-- <= 0) ++missing_;
 }
 
 void access_ends::came(int rank) noexcept {
-  HEADWAY_DEBUG_ASSERT(0 <= rank);
   bool last = false;
   {
     const base::lock_guard held(lock_);
+    HEADWAY_DEBUG_ASSERT(0 <= rank && static_cast<std::size_t>(rank) < ahead_.size());
     if (ahead_[static_cast<std::size_t>(rank)]++ < 0) --missing_;
     last = ends_wait();
   }

@@ -1,11 +1,14 @@
 #include "windows/array_form.hpp"
 
+#include "base/assert.hpp"
+
 namespace headway::windows {
 
 array_form::array_form(const local_data& of, datatypes::number kind)
     : of_(of),
       one_(datatypes::layout::of(kind)),
       count_(one_.size() == 0 ? 0 : of.bytes() / one_.size()) {
+  HEADWAY_DEBUG_ASSERT(count_ * one_.size() == of.bytes());  // whole elements of that kind
   if (of.type->kind() == kind || (is_dense() && of.is_one_block())) {
     at_ = of.block();
     return;
@@ -26,6 +29,7 @@ void array_form::read() noexcept {
 }
 
 void array_form::write(std::int64_t first, std::int64_t count) noexcept {
+  HEADWAY_DEBUG_ASSERT(0 <= first && 0 <= count && count <= count_ - first);
   if (!copy_) return;
   const auto end = first + count;
   if (is_dense()) {

@@ -72,6 +72,7 @@ std::byte* channel::append(request_head head, std::span<const element_run> runs)
 }
 
 void channel::send(const pending_ptr& answered) {
+  HEADWAY_DEBUG_ASSERT(answered != nullptr);
   if (deferred_) shows_grant_ = answered;
   deferred_.reset();
   send();
@@ -97,6 +98,7 @@ void channel::send() {
 }
 
 void channel::keep(pending_ptr operation) {
+  HEADWAY_DEBUG_ASSERT(operation != nullptr);
   if (pending_.size() >= unreaped_max) drop_ended();
   pending_.push_back(std::move(operation));
 }
@@ -128,6 +130,8 @@ void channel::send_data(pending_operation::piece& piece, std::span<const std::by
 }
 
 void channel::synchronise(request_head head) {
+  HEADWAY_DEBUG_ASSERT(head.what == action::flush || head.what == action::lock ||
+                       head.what == action::unlock);
   struct synchronisation final : pending_operation {
     status answer = status::ok;
   };

@@ -84,7 +84,11 @@ class window_lock {
   }
 
   /// [target] From now on every release is reported, and no process passes the queue.
-  void begin_queue() noexcept { word_.fetch_or(queued, std::memory_order_acq_rel); }  // (L) (U)
+  void begin_queue() noexcept {
+    [[maybe_unused]] const auto before =
+        word_.fetch_or(queued, std::memory_order_acq_rel);  // (L) (U)
+    HEADWAY_DEBUG_ASSERT((before & queued) == 0);
+  }
   /// [target] Takes the lock for the first in the queue. False: not yet.
   [[nodiscard]] bool grant(lock_type how) noexcept {
     return change([how](std::uint64_t now) {
@@ -92,7 +96,11 @@ class window_lock {
     });
   }
   /// [target] The queue is empty.
-  void end_queue() noexcept { word_.fetch_and(~queued, std::memory_order_acq_rel); }  // (L) (U)
+  void end_queue() noexcept {
+    [[maybe_unused]] const auto before =
+        word_.fetch_and(~queued, std::memory_order_acq_rel);  // (L) (U)
+    HEADWAY_DEBUG_ASSERT((before & queued) != 0);
+  }
 
  private:
   // The word: from bit 8 on the number of shared holders; from 32 on the ticket whose turn is next,
@@ -169,6 +177,7 @@ class HEADWAY_CAPABILITY("change lock") change_lock {
   }
   /// False: a process holds it.
   [[nodiscard]] bool try_lock(lock_holder me) noexcept HEADWAY_TRY_ACQUIRE(true) {
+    HEADWAY_DEBUG_ASSERT(me != lock_holder::none);
     auto none = lock_holder::none;
     return holder_.compare_exchange_strong(none, me, std::memory_order_acquire,  // (B)
                                            std::memory_order_relaxed);           // not taken

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "windows/operation.hpp"
 
 namespace headway::windows {
@@ -23,6 +24,7 @@ template <class Visit>
 void for_each_run(const remote_data& where, datatypes::number kind, Visit&& visit) {
   const auto& one = datatypes::layout::of(kind);
   const auto size = one.size(), extent = one.extent();
+  HEADWAY_DEBUG_ASSERT(where.count >= 0 && size > 0 && where.bytes() % size == 0);
   if (size == extent && where.is_one_block()) {
     if (const auto count = where.bytes() / size; count != 0)
       visit(element_run{where.block(), count});
@@ -56,7 +58,9 @@ template <class Emit>
 class run_cutter {
  public:
   run_cutter(std::size_t runs_max, std::int64_t elements_max, std::int64_t extent, Emit emit)
-      : runs_max_(runs_max), elements_max_(elements_max), extent_(extent), emit_(emit) {}
+      : runs_max_(runs_max), elements_max_(elements_max), extent_(extent), emit_(emit) {
+    HEADWAY_DEBUG_ASSERT(runs_max > 0 && elements_max > 0 && extent > 0);
+  }
 
   void add(element_run run) {
     while (run.count > 0) {

@@ -67,22 +67,26 @@ status epoch_signals::meet() noexcept {
 }
 
 void epoch_signals::expect_post(int rank) {
+  HEADWAY_DEBUG_ASSERT(reach(rank));
   posts_.add(at(rank).from->posts, ++times_[static_cast<std::size_t>(rank)].posts);
 }
 
 status epoch_signals::await_posts() noexcept { return posts_.await(); }
 
 void epoch_signals::tell_complete(int rank) noexcept {
+  HEADWAY_DEBUG_ASSERT(reach(rank));
   at(rank).to->completes.tell();
   wake(rank);
 }
 
 void epoch_signals::tell_post(int rank) noexcept {
+  HEADWAY_DEBUG_ASSERT(reach(rank));
   at(rank).to->posts.tell();
   wake(rank);
 }
 
 void epoch_signals::expect_complete(int rank) {
+  HEADWAY_DEBUG_ASSERT(reach(rank));
   completes_.add(at(rank).from->completes, ++times_[static_cast<std::size_t>(rank)].completes);
 }
 

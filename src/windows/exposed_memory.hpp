@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "base/mutex.hpp"
 #include "base/process_edge.hpp"
 #include "base/spinlock.hpp"
@@ -19,7 +20,9 @@ class exposed_memory {
  public:
   /// One region, or nothing at first, with `dynamic` regions.
   exposed_memory(std::byte* base, std::int64_t bytes, bool dynamic = false)
-      : base_(base), bytes_(bytes), dynamic_(dynamic) {}
+      : base_(base), bytes_(bytes), dynamic_(dynamic) {
+    HEADWAY_ASSERT(bytes >= 0 && (!dynamic || base == nullptr));
+  }
 
   /// Where these bytes are; null: some are not in the window.
   [[nodiscard]] std::byte* at(std::int64_t offset, std::int64_t bytes) noexcept;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 
+#include "base/assert.hpp"
 #include "base/copy_small.hpp"
 #include "base/lock_guard.hpp"
 #include "windows/array_form.hpp"
@@ -101,6 +102,7 @@ void copy(const local_data& from, const local_data& to) noexcept {
 template <class Apply>
 [[nodiscard]] bool change_run(const near_target& at, const element_run& run, number kind,
                               bool write_back, Apply apply) {
+  HEADWAY_DEBUG_ASSERT(at.line != nullptr && (at.mapped != nullptr || at.copies != nullptr));
   const auto& one = datatypes::layout::of(kind);
   const auto bytes_max = at.mapped != nullptr ? changed_bytes_max : copied_bytes_max;
   const auto part_max = std::max<std::int64_t>(bytes_max / one.extent(), 1);
@@ -131,6 +133,7 @@ template <class Apply>
 }  // namespace
 
 status put(const near_target& at, const local_data& from, const remote_data& to) {
+  HEADWAY_DEBUG_ASSERT(from.bytes() == to.bytes());
   if (at.mapped != nullptr) {
     copy(from, mapped_data(at, to));
     return status::ok;
@@ -152,6 +155,7 @@ status put(const near_target& at, const local_data& from, const remote_data& to)
 }
 
 status get(const near_target& at, const local_data& to, const remote_data& from) {
+  HEADWAY_DEBUG_ASSERT(from.bytes() == to.bytes());
   if (at.mapped != nullptr) {
     copy(mapped_data(at, from), to);
     return status::ok;
@@ -203,6 +207,7 @@ status change_elements(const near_target& at, const local_data* operand, const l
   const auto changes = update::of(how);
   if (!changes) return status::ok;  // the caller has checked it
   const bool writes = how.what != collectives::operation::no_op;
+  HEADWAY_DEBUG_ASSERT(before != nullptr || (operand != nullptr && writes));
   if (at.slots != nullptr)
     if (const auto done = at.slots->change_elements(operand, before, where, how)) return *done;
   std::optional<array_form> values, was;

@@ -6,9 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <bit>
 #include <cerrno>
 #include <cstdint>
 
+#include "base/assert.hpp"
 #include "base/file_size_errors.hpp"
 
 namespace headway::windows {
@@ -31,6 +33,7 @@ node_block::~node_block() {
 // longer one, whose other parts go.
 base::result<node_block> node_block::map(int fd, std::size_t bytes, int flags,
                                          std::size_t alignment) {
+  HEADWAY_ASSERT(std::has_single_bit(alignment));
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const auto length = (bytes + page - 1) / page * page;
   std::byte *whole = nullptr, *wanted = nullptr;
@@ -59,6 +62,7 @@ base::result<node_block> node_block::map(int fd, std::size_t bytes, int flags,
 
 base::result<node_block> node_block::create(const std::string& path, std::size_t bytes,
                                             std::size_t reserved, std::size_t alignment) {
+  HEADWAY_ASSERT(reserved <= bytes);
   constexpr int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
   open_file file{::open(path.c_str(), flags, 0600)};
   if (file.fd < 0 && errno == EEXIST) {  // of an earlier window, if the kernel refused to remove it

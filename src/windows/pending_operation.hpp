@@ -74,7 +74,9 @@ class pending_operation {
     }
     // (E) release by every piece, acquire by the last: the thread that waits for `done` sees all
     // data.
-    if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) done.complete();  // this may be gone
+    const auto before = left_.fetch_sub(1, std::memory_order_acq_rel);
+    HEADWAY_DEBUG_ASSERT(before > 0);
+    if (before == 1) done.complete();  // this may be gone
   }
 
   std::vector<std::unique_ptr<piece>> pieces_;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/assert.hpp"
 #include "collectives/operators.hpp"
 #include "datatypes/number.hpp"
 #include "windows/operation.hpp"
@@ -75,6 +76,7 @@ struct staging {
   std::byte* at = nullptr;
   [[nodiscard]] std::byte* part_of(const request_slots& of,
                                    const request_slot& slot) const noexcept {
+    HEADWAY_DEBUG_ASSERT(at != nullptr && of.all.data() <= &slot && &slot <= &of.all.back());
     return at + static_cast<std::size_t>(&slot - of.all.data()) * part_bytes;
   }
 };

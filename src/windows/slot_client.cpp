@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "base/assert.hpp"
 #include "base/backoff.hpp"
 #include "base/clock.hpp"
 
@@ -81,6 +82,7 @@ slot_client::outcome slot_client::await_end(request_slot& slot) noexcept {
 }
 
 void slot_client::learn(outcome how) noexcept {
+  HEADWAY_DEBUG_ASSERT(how != outcome::lost);
   const auto taken = taken_.load(std::memory_order_relaxed);
   const auto apart = apart_.load(std::memory_order_relaxed);
   if (how == outcome::answered) {

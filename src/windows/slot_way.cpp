@@ -1,5 +1,6 @@
 #include "windows/slot_way.hpp"
 
+#include "base/assert.hpp"
 #include "base/copy_small.hpp"
 #include "windows/array_form.hpp"
 #include "windows/wire.hpp"
@@ -111,6 +112,7 @@ std::optional<status> slot_way::compare_and_swap(const std::byte* value, const s
                                                  std::byte* before,
                                                  const remote_data& where) noexcept {
   const auto bytes = bytes_of(where);
+  HEADWAY_DEBUG_ASSERT(padded(2 * bytes) + bytes <= request_slot::data_bytes);
   return carry_out(
       {.what = slot_action::compare_and_swap,
        .offset = where.block(),

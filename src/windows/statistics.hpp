@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/assert.hpp"
 #include "windows/settings.hpp"
 
 namespace headway::windows {
@@ -24,7 +25,10 @@ struct statistics {
   std::array<row, ways> by_way;  ///< operations of this process, by windows::way
   row served;                    ///< requests that reached this process by packets
 
-  [[nodiscard]] row& of(way which) noexcept { return by_way[static_cast<std::size_t>(which)]; }
+  [[nodiscard]] row& of(way which) noexcept {
+    HEADWAY_DEBUG_ASSERT(static_cast<std::size_t>(which) < by_way.size());
+    return by_way[static_cast<std::size_t>(which)];
+  }
   [[nodiscard]] const row& of(way which) const noexcept {
     return by_way[static_cast<std::size_t>(which)];
   }

@@ -67,6 +67,7 @@ target::target(messages::exchange& exchange, messages::context& context, exposed
       granted_(static_cast<std::size_t>(context.members->size())),
       ends_(exchange.engine(), static_cast<std::size_t>(context.members->size())),
       origins_(static_cast<std::size_t>(context.members->size())) {
+  HEADWAY_ASSERT(context.collective && me_ != lock_holder::none);
   incoming_.owner = this;
   incoming_.finish = &target::on_request;
 }
@@ -349,6 +350,7 @@ void target::end_large_put(int source, status how) noexcept {
     const base::lock_guard held(lock_);
     origin& o = origins_[static_cast<std::size_t>(source)];
     o.worst = std::max(o.worst, how);
+    HEADWAY_DEBUG_ASSERT(o.large_puts > 0);
     if (--o.large_puts != 0) return;
     ends = std::exchange(o.ends, 0);
     for (answer* each = waiting_flushes_.front(); each != nullptr;) {

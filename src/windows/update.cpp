@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/assert.hpp"
 #include "base/copy_small.hpp"
 
 namespace headway::windows {
@@ -17,6 +18,7 @@ std::optional<update> update::of(const change& which) noexcept {
 
 void update::apply(std::byte* elements, std::int64_t count, const std::byte* operand,
                    std::byte* before) const noexcept {
+  HEADWAY_DEBUG_ASSERT(count >= 0 && elements != nullptr && (!changes_ || operand != nullptr));
   const auto address = reinterpret_cast<std::uintptr_t>(elements);
   const bool aligned = (address & static_cast<std::uintptr_t>(one_.alignment() - 1)) == 0;
   if (!aligned || one_.true_extent() != extent()) [[unlikely]]

@@ -45,6 +45,7 @@ window::window(parts made)
               made.own_bytes, dynamic_),
       wire_(made.exchange, made.context),
       served_(made.exchange, made.context, memory_, {*made.own_line, me_}, counts_.served) {
+  HEADWAY_ASSERT(made.own_bytes >= 0 && 0 <= self_ && self_ < size());
   HEADWAY_ASSERT(made.context.collective && size() == made.context.members->size());
   HEADWAY_ASSERT(std::ranges::all_of(members_, [&](const member& m) { return is_whole(m, made); }));
   if (made.own_slots != nullptr) make_slot_ways(made);
@@ -177,6 +178,7 @@ status window::get(const local_data& to, const place& from, pending_ptr& left) {
 
 status window::update(const local_data& operand, const local_data* before, const place& to,
                       const change& how, pending_ptr& left) {
+  HEADWAY_DEBUG_ASSERT(before || how.what != collectives::operation::no_op);
   const member& m = at(to.rank);
   const auto* const with = how.what == collectives::operation::no_op ? nullptr : &operand;
   const bool is_element =
@@ -201,7 +203,7 @@ status window::update(const local_data& operand, const local_data* before, const
 
 status window::compare_and_swap(const std::byte* value, const std::byte* expected,
                                 std::byte* before, const place& to) {
-  HEADWAY_DEBUG_ASSERT(to.count == 1);
+  HEADWAY_DEBUG_ASSERT(to.count == 1 && to.type->kind() != datatypes::number::none);
   const member& m = at(to.rank);
   if (auto* const there = mapped_row(to)) [[likely]] {
     count(m, &statistics::row::fetches, to);

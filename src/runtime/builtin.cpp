@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/assert.hpp"
 #include "base/log.hpp"
 #include "rails/selection.hpp"
 #include "rails/self/self_driver.hpp"
@@ -109,6 +110,8 @@ base::result<opened_rail> open_rail(const this_process& own, const settings& how
                                     const rails::rail_choice& choice) {
   const auto found = std::ranges::find_if(
       builtin_drivers, [&](const auto& b) { return b.kind.name == choice.driver; });
+  HEADWAY_ASSERT(found != builtin_drivers.end());  // `select_rails` knows these drivers only
+  HEADWAY_ASSERT(found->kind.networked == choice.interface.has_value());
   opened_rail r;
   r.driver = choice.driver;
   r.reach = found->reach;
@@ -128,6 +131,7 @@ base::result<opened_rail> open_rail(const this_process& own, const settings& how
 /// The first rail of each interface.
 base::result<opened_rails> open_first_rails(const this_process& own, const settings& how,
                                             std::span<const rails::rail_choice> choices) {
+  HEADWAY_ASSERT(!choices.empty());
   opened_rails opened;
   for (const auto& choice : choices) {
     auto r = open_rail(own, how, choice);
@@ -150,6 +154,7 @@ base::result<opened_rails> open_first_rails(const this_process& own, const setti
 void open_more(const this_process& own, const settings& how,
                std::span<const rails::rail_choice> choices, std::vector<opened_rail>& opened) {
   const auto interfaces = opened.size();
+  HEADWAY_ASSERT(interfaces <= choices.size());
   for (int connection = 2; connection <= sampling::connections_max; ++connection)
     for (std::size_t i = 0; i < interfaces; ++i) {
       if (opened[i].wishes.most() < connection) continue;

@@ -61,6 +61,7 @@ struct instance::parts {
   [[nodiscard]] packets::rail_use use_of(const opened_rail& rail) const;
   void choose_tuned();
   [[nodiscard]] int processes_here() const noexcept;
+  [[nodiscard]] std::uint32_t job_rank_of(processes::peer_id process) const noexcept;
   void take_down() noexcept;
   template <class Power>
   [[nodiscard]] Power* first_with(Power* (rails::driver::*ask)()) const noexcept;
@@ -95,6 +96,14 @@ int instance::parts::processes_here() const noexcept {
   const auto nodes = places.nodes();
   return static_cast<int>(
       std::ranges::count(nodes, nodes[static_cast<std::size_t>(job->who().rank)]));
+}
+
+/// The rank of a process that is of this job: the places are known of those only.
+std::uint32_t instance::parts::job_rank_of(processes::peer_id process) const noexcept {
+  const auto id = known_processes.at(process);
+  HEADWAY_ASSERT(std::cmp_less(id.rank, job->who().size) &&
+                 id.job == processes::job_id_of(job->who().job_id));
+  return id.rank;
 }
 
 /// Ranks that chose different algorithms would wait for each other for ever, so a table is used
@@ -175,6 +184,13 @@ void instance::parts::take_down() noexcept {
   progress.reset();
   if (watching) watching->write_timeline();
   watching.reset();
+}
+
+/// A part that exists until `stop`.
+template <class Part>
+static Part& running(const std::unique_ptr<Part>& part) noexcept {
+  HEADWAY_DEBUG_ASSERT(part != nullptr);
+  return *part;
 }
 
 /// Raises the soft limit on descriptors, up to the hard limit. Each peer on another machine needs a
@@ -307,16 +323,16 @@ int instance::size() const noexcept { return parts_->job->who().size; }
 const processes::membership_ref& instance::job_members() const noexcept { return parts_->members; }
 
 int instance::node_of(processes::peer_id process) const noexcept {
-  return parts_->places.nodes()[parts_->known_processes.at(process).rank];
+  return parts_->places.nodes()[parts_->job_rank_of(process)];
 }
 
 int instance::package_of(processes::peer_id process) const noexcept {
-  return parts_->places.packages()[parts_->known_processes.at(process).rank];
+  return parts_->places.packages()[parts_->job_rank_of(process)];
 }
 
 bool instance::outnumber_processors(const processes::membership& of) const {
   std::vector<std::uint32_t> ranks;
-  for (const auto process : of.peers()) ranks.push_back(parts_->known_processes.at(process).rank);
+  for (const auto process : of.peers()) ranks.push_back(parts_->job_rank_of(process));
   return parts_->places.outnumber_processors(ranks);
 }
 
@@ -348,13 +364,15 @@ std::string instance::rail_to(processes::peer_id process) const {
 
 launch::job& instance::job() noexcept { return *parts_->job; }
 const topology::machine& instance::machine() const noexcept { return *parts_->machine; }
-progress::engine& instance::progress() noexcept { return *parts_->progress; }
-const progress::engine& instance::progress() const noexcept { return *parts_->progress; }
-const packets::peers& instance::peers() const noexcept { return *parts_->peers; }
-messages::exchange& instance::messages() noexcept { return *parts_->messages; }
-endpoints::service& instance::endpoints() noexcept { return *parts_->endpoints; }
+progress::engine& instance::progress() noexcept { return running(parts_->progress); }
+const progress::engine& instance::progress() const noexcept { return running(parts_->progress); }
+const packets::peers& instance::peers() const noexcept { return running(parts_->peers); }
+messages::exchange& instance::messages() noexcept { return running(parts_->messages); }
+endpoints::service& instance::endpoints() noexcept { return running(parts_->endpoints); }
 
-void instance::add_to_timeline(std::string_view json) { parts_->watching->add_to_timeline(json); }
+void instance::add_to_timeline(std::string_view json) {
+  running(parts_->watching).add_to_timeline(json);
+}
 
 void instance::gather(watch::page_image& image) const {
   watch::gather(parts_->observed(), 0, image);

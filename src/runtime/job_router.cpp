@@ -12,7 +12,9 @@ namespace headway::runtime {
 job_router::job_router(const sources& from)
     : from_(from),
       self_{.job = processes::job_id_of(from.job.who().job_id),
-            .rank = static_cast<std::uint32_t>(from.job.who().rank)} {}
+            .rank = static_cast<std::uint32_t>(from.job.who().rank)} {
+  HEADWAY_ASSERT(from.places.nodes().size() == static_cast<std::size_t>(from.job.who().size));
+}
 
 bool job_router::of_this_job(processes::process_id process) const noexcept {
   return process.job == self_.job && std::cmp_less(process.rank, from_.job.who().size);

@@ -119,11 +119,13 @@ void observer::finish() noexcept {
 }
 
 void observer::add_to_timeline(std::string_view entries) {
+  HEADWAY_ASSERT(entries.empty() || entries.starts_with(','));
   if (parts_) parts_->more_entries += entries;
 }
 
 void observer::write_timeline() noexcept {
   if (!parts_ || !parts_->chosen.traces()) return;
+  HEADWAY_ASSERT(!parts_->shows);  // `finish` was called
   const auto& what = parts_->what;
   const auto job = what.job.empty() ? fmt::format("{}.{}", getpid(), parts_->began_ns) : what.job;
   const auto done = add_timeline(parts_->chosen.trace_file, what.rank, job, parts_->more_entries);

@@ -32,7 +32,7 @@ std::string_view text_in(const std::array<char, size>& from) noexcept {
 }  // namespace
 
 void page_row::add(std::string_view cell, std::uint64_t value) noexcept {
-  HEADWAY_DEBUG_ASSERT(!cell.empty());
+  HEADWAY_ASSERT(!cell.empty() && cell.size() < page_cell{}.name.size());  // it is not cut
   if (cell_count == cells_max) return;
   auto& made = cells[cell_count++];
   copy_text(made.name, cell);
@@ -46,6 +46,7 @@ std::uint64_t page_row::at(std::string_view cell) const noexcept {
 }
 
 page_row& page_image::add(std::string_view kind, std::string_view name) noexcept {
+  HEADWAY_ASSERT(!kind.empty() && kind.size() < page_row{}.kind.size());
   thread_local page_row discarded;
   if (row_count == rows_max) {
     ++rows_left_out;

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/json_writer.hpp"
 #include "base/whole_file.hpp"
 #include "progress/core/meter.hpp"
@@ -128,6 +129,7 @@ base::result<> add_to(int file, std::string part, std::string_view job) {
   const auto size = static_cast<std::size_t>(found.st_size);
   if (size <= tail.size() || !names(file, job)) {
     if (ftruncate(file, 0) != 0) return base::failed_errno("truncate", errno);
+    HEADWAY_ASSERT(part.starts_with(','));
     part.front() = head;  // the first entry has no comma in front
   } else if (lseek(file, -static_cast<off_t>(tail.size()), SEEK_END) < 0) {
     return base::failed_errno("seek", errno);

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/atomic.hpp"
 #include "base/hash.hpp"
 #include "base/json_writer.hpp"
@@ -29,9 +30,12 @@ void trace_calls(std::size_t entries_max) noexcept {
 std::size_t traced_entries_max() noexcept { return traced_entries.load(std::memory_order_relaxed); }
 
 call_timeline::call_timeline(std::size_t entries_max)
-    : entries_max_(entries_max), thread_(gettid()) {}
+    : entries_max_(entries_max), thread_(gettid()) {
+  HEADWAY_ASSERT(entries_max > 0);
+}
 
 void call_timeline::end_call(const char* function, std::uint64_t began_ns, std::uint64_t ended_ns) {
+  HEADWAY_DEBUG_ASSERT(function != nullptr && began_ns <= ended_ns);
   if (calls_.size() == entries_max_) {
     ++dropped_;
     return;

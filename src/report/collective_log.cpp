@@ -5,7 +5,7 @@
 namespace headway::report {
 
 void collective_log::note(const collective_entry& call) {
-  HEADWAY_DEBUG_ASSERT(call.number < calls_);
+  HEADWAY_DEBUG_ASSERT(call.number < calls_ && call.entered_ns <= call.left_ns);
   if (call.number % stride_ != 0) return;
   if (entries_.size() == entries_max) {
     stride_ *= 2;

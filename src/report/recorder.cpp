@@ -102,6 +102,7 @@ call_record& thread_record::find(const function& what, const void* from) noexcep
 }
 
 void thread_record::begin_timed() noexcept {
+  HEADWAY_DEBUG_ASSERT(began_ns_ == 0);
   current_->sums.calls += std::exchange(current_->period, 0);
   if (timeline_) [[unlikely]]
     timeline_->begin_call();
@@ -135,6 +136,7 @@ void thread_record::end() noexcept {
 }
 
 void thread_record::note_wait(const wait_span& span) noexcept {
+  HEADWAY_DEBUG_ASSERT(span.began_ns <= span.ended_ns);
   if (!current_) return;
   const bool first = !has_waited();
   if (first) {
@@ -191,12 +193,15 @@ void thread_record::note_late_sender(std::uint32_t from, std::uint64_t waited_ns
 }
 
 void thread_record::note_send_wait(const send_wait& what) {
+  HEADWAY_DEBUG_ASSERT(what.wait_began_ns <= what.wait_ended_ns);
+  HEADWAY_ASSERT(what.started_by == send_wait::none || what.started_by < records_.size());
   if (what.wait_ended_ns - what.wait_began_ns < notable_ns) return;
   if (send_waits_.size() == waits_max) ++waits_dropped_;
   else send_waits_.push_back(what);
 }
 
 void thread_record::note_late_receive(const late_receive& what) {
+  HEADWAY_DEBUG_ASSERT(what.announced_ns <= what.posted_ns);
   if (what.posted_ns - what.announced_ns < notable_ns) return;
   if (late_receives_.size() == waits_max) ++waits_dropped_;
   else late_receives_.push_back(what);
@@ -210,6 +215,7 @@ void thread_record::note_receive_found_at_once(std::uint32_t from, std::uint32_t
 }
 
 collective_log& log_of(std::uint32_t context, std::vector<std::uint32_t> members) {
+  HEADWAY_ASSERT(!members.empty());
   auto& whole = all();
   const base::lock_guard held(whole.lock);
   for (auto& known : whole.collectives)

@@ -6,7 +6,8 @@ namespace headway::report {
 namespace {
 
 void call(collective_log& log, std::uint64_t times) {
-  for (std::uint64_t i = 0; i < times; ++i) log.note({.number = log.next(), .entered_ns = i});
+  for (std::uint64_t i = 0; i < times; ++i)
+    log.note({.number = log.next(), .entered_ns = i, .left_ns = i});
 }
 
 TEST(collective_log, keeps_every_call_until_it_is_full) {

@@ -126,9 +126,12 @@ struct copy_costs {
 ///           more.
 /// Progress: as `driver::send`: nothing waits for a peer. What is `posted` advances inside `reap`,
 ///           at the target inside the target's.
-/// Errors:   a peer's requests are checked: what is withdrawn, out of bounds or not allowed is
-///           never touched. Such a `put` is dropped, and reported as `sent`; `get` and `atomic`
-///           answer `down`, or end as `failed`.
+/// Errors:   places are inside their tickets: the caller's promise. A peer's requests are checked
+///           all the same, except where `direct` operations need nothing of the peer: what is
+///           withdrawn, out of bounds or not allowed is never touched. A `put` to what is withdrawn
+///           or not allowed is dropped, and reported as `sent`; `get` and `atomic` answer `down`,
+///           or end as `failed`. One that is out of bounds breaks the format: the target may give
+///           up the peer that sent it, which is then lost.
 /// Source:   the shape of fi_rma(3) and fi_atomic(3): a registration, a key, one-sided operations.
 class memory {
  public:

@@ -5,28 +5,15 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <optional>
 #include <set>
 #include <thread>
+#include <tuple>
 #include <vector>
 
-#include "rails/health.hpp"
-#include "world.hpp"
+#include "memory_fixture.hpp"
 
 namespace headway::rails::testing {
 namespace {
-
-/// One world of each kind for a test; `self`, which reaches no other process, is both of its ends.
-class contract_memory : public ::testing::TestWithParam<kind> {
- protected:
-  [[nodiscard]] world make_world() const {
-    return world(GetParam(), GetParam().reaches_others ? 2 : 1);
-  }
-  /// The limits of the first driver for the last one's memory.
-  [[nodiscard]] static memory_limits limits_of(world& w) {
-    return w.first()->memory()->limits_to(w.last_id());
-  }
-};
 
 TEST_P(contract_memory, limits_say_that_a_known_peer_can_be_put_to_and_an_unknown_one_cannot) {
   auto w = make_world();
@@ -56,6 +43,54 @@ TEST_P(contract_memory, what_is_put_is_written_to_its_place_and_counted_once) {
     EXPECT_EQ(w.first().sent.size(), said == post::posted ? 1u : 0u);
     EXPECT_TRUE(w.last().received.empty()) << "a put is no received event";
     for (const auto token : w.last().landed_tokens) EXPECT_EQ(token, 9u);
+    w.last()->memory()->withdraw(shown);
+  }
+}
+
+TEST_P(contract_memory, limits_stay_the_same_while_bytes_move) {
+  auto w = make_world();
+  const auto all = [&] {
+    const auto l = limits_of(w);
+    return std::tuple(l.put, l.get, l.atomic, l.flush, l.notifies, l.direct, l.large);
+  };
+  const auto before = all();
+  const auto payload = pattern(200'000, 3);
+  std::vector<std::byte> target(payload.size());
+  const ticket shown = show(*w.last(), {.bytes = target});
+  ASSERT_TRUE(w.ends_well(w.put({.exposed = shown}, payload, 1), 1));
+  ASSERT_TRUE(w.run_until([&] { return w.last().landed_bytes == payload.size(); }));
+  EXPECT_EQ(all(), before);
+}
+
+TEST_P(contract_memory, what_was_put_may_be_reused_when_its_put_has_ended) {
+  auto w = make_world();
+  for (const std::size_t size : {std::size_t{10}, std::size_t{20'000}, std::size_t{2'000'000}}) {
+    auto payload = pattern(size, 6);
+    const auto wanted = payload;
+    std::vector<std::byte> target(size);
+    const ticket shown = show(*w.last(), {.bytes = target});
+    const auto had = w.last().landed_bytes;
+    ASSERT_TRUE(w.ends_well(w.put({.exposed = shown}, payload, size), size));
+    std::ranges::fill(payload, std::byte{0xee});
+    ASSERT_TRUE(w.run_until([&] { return w.last().landed_bytes == had + size; }));
+    EXPECT_EQ(target, wanted) << size;
+    w.last()->memory()->withdraw(shown);
+  }
+}
+
+TEST_P(contract_memory, what_was_lent_to_a_put_may_change_when_it_is_reclaimed) {
+  auto w = make_world();
+  for (const std::size_t size : {std::size_t{10}, std::size_t{20'000}, std::size_t{2'000'000}}) {
+    auto payload = pattern(size, 8);
+    const auto wanted = payload;
+    std::vector<std::byte> target(size);
+    const ticket shown = show(*w.last(), {.bytes = target});
+    const auto had = w.last().landed_bytes;
+    ASSERT_TRUE(w.ends_well(w.put_lent({.exposed = shown}, payload, size), size));
+    w.first()->reclaim(w.last_id());
+    std::ranges::fill(payload, std::byte{0xee});
+    ASSERT_TRUE(w.run_until([&] { return w.last().landed_bytes == had + size; }));
+    EXPECT_EQ(target, wanted) << size;
     w.last()->memory()->withdraw(shown);
   }
 }
@@ -129,6 +164,19 @@ TEST_P(contract_memory, after_withdraw_nothing_is_written_there_and_sent_still_c
   EXPECT_EQ(target, snapshot);
   ASSERT_NE(w.push({.header = bytes_of("alive")}), post::retry);
   EXPECT_TRUE(w.run_until([&] { return w.last().received.size() == 1; }));
+}
+
+TEST_P(contract_memory, to_withdraw_twice_has_no_effect_on_what_is_exposed_later) {
+  auto w = make_world();
+  const auto payload = pattern(1000, 5);
+  std::vector<std::byte> target(payload.size());
+  const ticket gone = show(*w.last(), {.bytes = target});
+  w.last()->memory()->withdraw(gone);
+  const ticket shown = show(*w.last(), {.bytes = target});
+  w.last()->memory()->withdraw(gone);
+  ASSERT_TRUE(w.ends_well(w.put({.exposed = shown}, payload, 1), 1));
+  EXPECT_TRUE(w.run_until([&] { return w.last().landed_bytes == payload.size(); }));
+  EXPECT_EQ(target, payload);
 }
 
 TEST_P(contract_memory, a_put_of_nothing_is_done_and_no_event_follows) {
@@ -236,34 +284,6 @@ TEST_P(contract_memory, many_gets_under_way_end_each_with_its_own_cookie) {
   EXPECT_EQ(got, source);
 }
 
-TEST_P(contract_memory, get_of_what_is_withdrawn_or_not_allowed_fails_and_the_rail_works) {
-  auto w = make_world();
-  const auto limits = limits_of(w);
-  if (!limits.get) GTEST_SKIP() << "this rail, or this kernel, reads no other memory";
-  if (limits.direct) GTEST_SKIP() << "the kernel copies without asking the peer";
-  std::vector<std::byte> secret(100), got(100);
-  const ticket only_put = show(*w.last(), {.bytes = secret});
-  EXPECT_FALSE(w.ends_well(w.get({.exposed = only_put}, got, 1), 1));
-  const ticket gone = show(*w.last(), {.bytes = secret, .rights = access::get});
-  w.last()->memory()->withdraw(gone);
-  EXPECT_FALSE(w.ends_well(w.get({.exposed = gone}, got, 2), 2));
-  ASSERT_NE(w.push({.header = bytes_of("alive")}), post::retry);
-  EXPECT_TRUE(w.run_until([&] { return w.last().received.size() == 1; }));
-}
-
-TEST_P(contract_memory, a_put_by_a_peer_that_is_not_allowed_changes_nothing) {
-  auto w = make_world();
-  std::vector<std::byte> target(100), other(100, std::byte{1});
-  const auto not_this_peer = process_set::only(peer_id{7});
-  const ticket shown = show(*w.last(), {.bytes = target, .who = not_this_peer});
-  ASSERT_TRUE(w.ends_well(w.put({.exposed = shown}, other, 1), 1));
-  ASSERT_NE(w.push({.header = bytes_of("behind it")}), post::retry);
-  ASSERT_TRUE(w.run_until([&] { return w.last().received.size() == 1; }));
-  for (int i = 0; i < 20; ++i) w.last().step();
-  EXPECT_EQ(target, std::vector<std::byte>(100));
-  EXPECT_TRUE(w.last().landed_tokens.empty());
-}
-
 TEST_P(contract_memory, atomics_change_the_word_and_return_what_it_was) {
   auto w = make_world();
   if (!limits_of(w).atomic) GTEST_SKIP() << "this rail has no atomics";
@@ -308,18 +328,23 @@ TEST_P(contract_memory, no_atomic_of_many_under_way_is_lost) {
   for (std::uint64_t i = 0; i < count; ++i) ASSERT_EQ(before[i], i);
 }
 
-TEST_P(contract_memory, an_atomic_on_what_is_withdrawn_or_no_word_fails) {
+TEST_P(contract_memory, no_atomic_access_of_the_exposing_process_itself_is_lost) {
   auto w = make_world();
   if (!limits_of(w).atomic) GTEST_SKIP() << "this rail has no atomics";
-  alignas(8) std::array<std::uint64_t, 2> words{1, 2};
-  const auto bytes = std::as_writable_bytes(std::span(words));
-  std::uint64_t before = 0;
-  const ticket shown = show(*w.last(), {.bytes = bytes, .rights = access::atomic});
-  EXPECT_FALSE(w.ends_well(
-      w.atomic({.exposed = shown, .offset = 4}, {.what = operation::swap}, before, 1), 1));
-  w.last()->memory()->withdraw(shown);
-  EXPECT_FALSE(w.ends_well(w.atomic({.exposed = shown}, {.what = operation::swap}, before, 2), 2));
-  EXPECT_EQ(words, (std::array<std::uint64_t, 2>{1, 2}));
+  constexpr std::uint64_t count = 300, own = 100'000;
+  alignas(8) std::uint64_t word = 0;
+  const ticket shown = show(
+      *w.last(), {.bytes = std::as_writable_bytes(std::span(&word, 1)), .rights = access::atomic});
+  std::thread other([&] {
+    for (std::uint64_t i = 0; i < own; ++i)
+      std::atomic_ref(word).fetch_add(1, std::memory_order_relaxed);
+  });
+  std::vector<std::uint64_t> before(count);
+  for (std::uint64_t i = 0; i < count; ++i)
+    EXPECT_TRUE(w.ends_well(
+        w.atomic({.exposed = shown}, {.what = operation::add, .operand = 1}, before[i], i), i));
+  other.join();
+  EXPECT_EQ(word, count + own);
 }
 
 TEST_P(contract_memory, operations_under_way_when_the_driver_closes_all_end) {
@@ -360,93 +385,6 @@ TEST_P(contract_memory, expose_and_withdraw_may_run_beside_everything) {
 }
 
 INSTANTIATE_TEST_SUITE_P(rails, contract_memory, ::testing::ValuesIn(kinds()),
-                         [](const auto& tested) { return tested.param.name; });
-
-/// rails/health.hpp, for the kinds that have it.
-class contract_health : public ::testing::TestWithParam<kind> {
- protected:
-  /// Two drivers that have exchanged packets; none if the kind has no health.
-  void SetUp() override {
-    if (!GetParam().reaches_others) GTEST_SKIP() << "there is no connection";
-    both.emplace(GetParam(), 2);
-    if (!both->first()->health()) GTEST_SKIP() << "its connections live as long as its peers";
-    ASSERT_NE(both->push({.header = bytes_of("hello")}), post::retry);
-    ASSERT_TRUE(both->run_until([&] { return both->last().received.size() == 1; }));
-  }
-  std::optional<world> both;
-};
-
-TEST_P(contract_health, sever_ends_in_lost_once_at_both_ends) {
-  auto& w = *both;
-  w.first()->health()->sever(w.last_id());
-  w.first()->health()->sever(w.last_id());
-  ASSERT_TRUE(w.run_until([&] { return !w.first().lost.empty() && !w.last().lost.empty(); }));
-  for (int i = 0; i < 50; ++i) {
-    w.first().step();
-    w.last().step();
-  }
-  EXPECT_EQ(w.first().lost.size(), 1u);
-  EXPECT_EQ(w.last().lost.size(), 1u);
-  EXPECT_EQ(w.first()->send(w.last_id(), {.header = bytes_of("x")}), post::down);
-}
-
-TEST_P(contract_health, revive_at_both_ends_ends_in_restored_and_packets_pass_again) {
-  auto& w = *both;
-  for (std::size_t round = 1; round <= 2; ++round) {
-    w.first()->health()->sever(w.last_id());
-    ASSERT_TRUE(w.run_until(
-        [&] { return w.first().lost.size() == round && w.last().lost.size() == round; }));
-    w.first()->health()->revive(w.last_id());
-    w.last()->health()->revive(w.first_id());
-    ASSERT_TRUE(w.run_until(
-        [&] { return w.first().restored.size() == round && w.last().restored.size() == round; }));
-    ASSERT_NE(w.push({.header = bytes_of("again")}), post::down);
-    EXPECT_TRUE(w.run_until([&] { return w.last().received.size() == 1 + round; }));
-  }
-}
-
-TEST_P(contract_health, revive_does_nothing_to_a_peer_that_is_not_lost) {
-  auto& w = *both;
-  w.first()->health()->revive(w.last_id());
-  ASSERT_NE(w.push({.header = bytes_of("more")}), post::retry);
-  ASSERT_TRUE(w.run_until([&] { return w.last().received.size() == 2; }));
-  EXPECT_TRUE(w.first().restored.empty());
-}
-
-TEST_P(contract_health, operations_of_memory_fail_when_the_connection_is_cut) {
-  auto& w = *both;
-  if (!w.first()->memory()->limits_to(w.last_id()).get) GTEST_SKIP() << "it has no get";
-  std::vector<std::byte> source(1000), got(1000);
-  const ticket shown = show(*w.last(), {.bytes = source, .rights = access::get});
-  const auto said = w.get({.exposed = shown}, got, 3);  // the last one reaps no more
-  w.first()->health()->sever(w.last_id());
-  for (int i = 0; i < 10'000 && w.first().lost.empty(); ++i) w.first().step();
-  ASSERT_EQ(w.first().lost.size(), 1u);
-  EXPECT_EQ(w.first().sent.size() + w.first().failed.size(), said == post::posted ? 1u : 0u);
-  w.last()->memory()->withdraw(shown);  // what was asked may not have been read yet
-}
-
-TEST_P(contract_health, a_flush_fails_when_the_connection_is_cut) {
-  auto& w = *both;
-  if (!w.first()->memory()->limits_to(w.last_id()).flush) GTEST_SKIP() << "this rail has no flush";
-  auto said = post::retry;
-  for (int tries = 0; tries < 1000 && said == post::retry; ++tries)
-    said = w.first()->memory()->flush(w.last_id(), 3);  // the last one reaps no more
-  ASSERT_EQ(said, post::posted);
-  w.first()->health()->sever(w.last_id());
-  for (int i = 0; i < 10'000 && w.first().lost.empty(); ++i) w.first().step();
-  ASSERT_EQ(w.first().lost.size(), 1u);
-  EXPECT_TRUE(w.first().sent.empty());
-  EXPECT_EQ(w.first().failed.size(), 1u);
-}
-
-TEST_P(contract_health, last_activity_is_recent_after_a_packet_and_unknown_of_other_processes) {
-  auto& w = *both;
-  EXPECT_GT(w.first()->health()->last_activity_ns(w.last_id()), 0u);
-  EXPECT_EQ(w.first()->health()->last_activity_ns(peer_id{1000}), 0u);
-}
-
-INSTANTIATE_TEST_SUITE_P(rails, contract_health, ::testing::ValuesIn(kinds()),
                          [](const auto& tested) { return tested.param.name; });
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <stdexcept>
+#include <thread>
 
 #include "base/clock.hpp"
 #include "rails/memory.hpp"
@@ -163,6 +164,12 @@ TEST_P(contract_processes, direct_memory_is_copied_both_ways_until_its_process_d
   EXPECT_EQ(shared, before);
   std::vector<std::byte> back(shared.size());
   EXPECT_EQ(memory->get(peer_id{1}, {.exposed = whole}, back, 0), post::done);
+  EXPECT_EQ(back, after);
+  std::ranges::fill(back, std::byte{});
+  std::thread([&] {  // any thread
+    EXPECT_EQ(memory->get(peer_id{1}, {.exposed = whole}, back, 0), post::done);
+  })
+      .join();
   EXPECT_EQ(back, after);
   for (const std::size_t bytes : {1, 8, 4096, 4097}) {  // the kernel has a shorter way for few
     const remote_place there{.exposed = whole, .offset = 70'001};

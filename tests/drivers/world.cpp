@@ -147,6 +147,11 @@ post world::put(const remote_place& where, std::span<const std::byte> bytes, std
   return taken([&] { return first()->memory()->put(last_id(), where, bytes, cookie); });
 }
 
+post world::put_lent(const remote_place& where, std::span<const std::byte> bytes,
+                     std::uint64_t cookie) {
+  return taken([&] { return first()->memory()->put_lent(last_id(), where, bytes, cookie); });
+}
+
 post world::get(const remote_place& where, std::span<std::byte> to, std::uint64_t cookie) {
   return taken([&] { return first()->memory()->get(last_id(), where, to, cookie); });
 }

@@ -72,6 +72,8 @@ struct world {
   /// The same of an operation on the last one's memory.
   [[nodiscard]] post put(const remote_place& where, std::span<const std::byte> bytes,
                          std::uint64_t cookie = 0);
+  [[nodiscard]] post put_lent(const remote_place& where, std::span<const std::byte> bytes,
+                              std::uint64_t cookie);
   [[nodiscard]] post get(const remote_place& where, std::span<std::byte> to,
                          std::uint64_t cookie = 0);
   [[nodiscard]] post atomic(const remote_place& where, const atomic_request& what,

@@ -186,7 +186,7 @@ rails::copy_costs driver::costs_with(rails::peer_id) const noexcept {
 rails::post driver::get(rails::peer_id peer, const rails::remote_place& from,
                         std::span<std::byte> to, std::uint64_t) noexcept {
   const std::lock_guard guard(net_.lock_);
-  if (closed_ || !knows(peer)) return rails::post::down;
+  if (closed_ || !knows(peer) || !net_.plans_[rail_].readable) return rails::post::down;
   // A process that has given this one up, or has closed, uses its memory for something else.
   const auto other = number_of(peer);
   if (net_.dead(other) || net_.closed_[rail_ * net_.processes_ + other] ||

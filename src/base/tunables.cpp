@@ -1,3 +1,4 @@
+// The user's setting of the log.
 #include "base/log.hpp"
 #include "base/tunable.hpp"
 

@@ -1,3 +1,4 @@
+// The algorithms of allgather, in messages: each builds a schedule (algorithms.hpp).
 #include <algorithm>
 #include <vector>
 

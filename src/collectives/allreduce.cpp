@@ -1,3 +1,4 @@
+// The algorithms of allreduce, in messages: each builds a schedule (algorithms.hpp).
 #include <bit>
 #include <utility>
 

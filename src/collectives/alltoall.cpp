@@ -1,3 +1,4 @@
+// The algorithms of alltoall, in messages: each builds a schedule (algorithms.hpp).
 #include <algorithm>
 
 #include "base/assert.hpp"

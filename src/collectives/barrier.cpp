@@ -1,3 +1,4 @@
+// The algorithms of barrier, in messages: each builds a schedule (algorithms.hpp).
 #include "collectives/algorithms.hpp"
 
 namespace headway::collectives {

@@ -1,3 +1,4 @@
+// The algorithms of bcast, in messages: each builds a schedule (algorithms.hpp).
 #include <algorithm>
 
 #include "collectives/algorithms.hpp"

@@ -1,3 +1,4 @@
+// The algorithms of gather and scatter, in messages: each builds a schedule (algorithms.hpp).
 #include <algorithm>
 
 #include "collectives/algorithms.hpp"

@@ -1,3 +1,4 @@
+// The algorithms of reduce, in messages: each builds a schedule (algorithms.hpp).
 #include <utility>
 #include <vector>
 

@@ -1,3 +1,4 @@
+// The algorithms of reduce_scatter, in messages: each builds a schedule (algorithms.hpp).
 #include <vector>
 
 #include "collectives/algorithms.hpp"

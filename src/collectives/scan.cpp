@@ -1,3 +1,4 @@
+// The algorithms of scan and exscan, in messages: each builds a schedule (algorithms.hpp).
 #include "collectives/algorithms.hpp"
 
 namespace headway::collectives {

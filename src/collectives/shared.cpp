@@ -1,3 +1,5 @@
+// The algorithms of collective operations inside a node, which read shared memory instead of
+// receiving messages: each builds a schedule with an exchange (shared_exchange.hpp).
 #include <algorithm>
 
 #include "base/copy_for_reader.hpp"

@@ -1,3 +1,4 @@
+// Messages too large for a packet, which are announced first; and preposted memory.
 #include <algorithm>
 #include <cstring>
 

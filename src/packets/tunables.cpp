@@ -1,3 +1,4 @@
+// The user's settings; settings.hpp has them as values.
 #include "base/log.hpp"
 #include "base/tunable.hpp"
 #include "packets/settings.hpp"

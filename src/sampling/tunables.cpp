@@ -1,3 +1,4 @@
+// The user's settings; settings.hpp has them as values.
 #include <cstdlib>
 
 #include "base/tunable.hpp"

@@ -1,3 +1,4 @@
+// The counters of a process as text, for people and as JSON.
 #include <fmt/format.h>
 
 #include <algorithm>

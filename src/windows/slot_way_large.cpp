@@ -1,3 +1,5 @@
+// Large operations by slots: a copy of which both processes make a part, and an accumulate whose
+// operand is staged.
 #include <algorithm>
 #include <array>
 #include <cstring>

@@ -1,3 +1,4 @@
+// What each status of headway/endpoint.h means, as text.
 #include "headway/endpoint.h"
 
 const char* headway_status_text(int status) {

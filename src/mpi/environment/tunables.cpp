@@ -1,3 +1,4 @@
+// The user's settings of the MPI calls themselves.
 #include "base/tunable.hpp"
 #include "mpi/environment/library.hpp"
 

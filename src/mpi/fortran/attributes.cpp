@@ -1,3 +1,4 @@
+// Attributes as Fortran sets and reads them.
 #include <memory>
 #include <unordered_map>
 

@@ -1,3 +1,4 @@
+// Functions of a Fortran program that MPI calls, behind C functions of the same meaning.
 #include <memory>
 #include <utility>
 

@@ -1,3 +1,4 @@
+// Calls that later versions of the standard have removed and Fortran programs still make.
 #include <vector>
 
 #include "mpi/fortran/conversions.hpp"

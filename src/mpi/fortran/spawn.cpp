@@ -1,3 +1,4 @@
+// MPI_Comm_spawn and MPI_Comm_spawn_multiple from Fortran: their arrays of strings.
 #include <algorithm>
 #include <memory>
 #include <string>

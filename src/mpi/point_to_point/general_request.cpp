@@ -1,3 +1,4 @@
+// Generalized requests (MPI_Grequest_start).
 #include <utility>
 
 #include "mpi/environment/failure.hpp"

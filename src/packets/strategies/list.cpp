@@ -1,3 +1,4 @@
+// Every strategy by its name, built in or loaded from a shared object.
 #include <algorithm>
 #include <array>
 #include <map>

@@ -1,3 +1,4 @@
+// The user's settings; settings.hpp has them as values.
 #include "base/tunable.hpp"
 #include "rails/shm/settings.hpp"
 

@@ -25,7 +25,7 @@ class search {
     }
   }
 
-  /// Finds the common end; afterwards call `share_of`.
+  /// Finds the common end; afterwards call `fill`.
   double run() noexcept {
     narrow_lines();
     // 2^64 exceeds any interval of nanoseconds; the lines are usually found within twenty steps.

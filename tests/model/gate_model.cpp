@@ -19,7 +19,7 @@ struct gate_model : rl::test_suite<gate_model<waiter_sleeps_at_first, sleepers>,
 
   void before() { guarded.store(waiter_sleeps_at_first ? 1 : 0, std::memory_order_seq_cst); }
 
-  /// progress/core/engine_core.hpp, `nothing_for_background` and the three around it.
+  /// progress/background/quiet_sleep.hpp, `nothing_to_do` and the functions behind it.
   bool nothing() { return work.balance() == 0 || guarded.load(std::memory_order_seq_cst) != 0; }
   void tell() {
     if (quiet.closed() && !nothing() && quiet.open())

@@ -1,6 +1,6 @@
 // Goal:   three shared-memory drivers in one process, each with two sending threads, a reaping
-//         thread that sleeps when it can, and a guard that arms and ticks beside it: every packet
-//         arrives once and in order, every large payload in its place, and no thread sleeps
+//         thread that sleeps when it can, and a kernel sleeper that arms and ticks beside it: every
+//         packet arrives once and in order, every large payload in its place, and no thread sleeps
 //         for ever.
 // Method: random sizes from fixed seeds; all drivers of a process share one mapping of a segment,
 //         so that ThreadSanitizer sees both ends touch the same memory.

@@ -135,7 +135,7 @@ int start_runtime() HEADWAY_REQUIRES(lifetime) {
   chosen.report.summary = watch.summarises();
   chosen.report.traced_entries = watch.traces() ? watch.trace_entries : 0;
   the_library.checks.store(chosen.check_arguments,
-                           std::memory_order_relaxed);  // as in `checks_arguments`
+                           std::memory_order_relaxed);  // as in `checks_on`
   begin_report(chosen.report);
   the_library.collectives = shared_runtime::own_settings().collectives;
   define_datatypes();

@@ -29,9 +29,9 @@ struct happening {
 ///
 /// Threads have meters only after `switch_on`; others pay for a test of a null pointer in each
 /// round and read no clock. Times are those of the machine's clock, whatever clock an engine has.
-/// Shape:    a kilobyte; with a timeline, `happenings_max` entries; later ones are dropped and
-///           counted. A thread that ends gives its meter to the next new one, unless it has a
-///           timeline.
+/// Shape:    a kilobyte; with a timeline, as many entries as `switch_on` was told; later ones are
+///           dropped and counted. A thread that ends gives its meter to the next new one, unless
+///           it has a timeline.
 /// Threads:  written by its own thread, read by any. Counters are relaxed: they carry no data. The
 ///           length of a timeline is the edge (T): entries below it never change again.
 /// Progress: never waits; `note` allocates nothing.

@@ -85,7 +85,7 @@ class send_channel {
   void leave() noexcept;
   /// Checks whether the peer has closed or died.
   void look_after() noexcept;
-  /// It died, or violates the format. `report_lost` says when `lost` is to be reported.
+  /// It died, or violates the format. `lost_is_due` says when `lost` is to be reported.
   void mark_lost() noexcept;
   /// Whether `lost` is due: dead, and not yet reported. For the thread that reaps.
   [[nodiscard]] bool lost_is_due() const noexcept {

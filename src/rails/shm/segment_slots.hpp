@@ -1,6 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <vector>
 
 #include "base/assert.hpp"
@@ -9,6 +11,7 @@
 #include "base/thread_annotations.hpp"
 #include "rails/shm/peer_links.hpp"
 #include "rails/shm/segment.hpp"
+#include "rails/shm/sleeper.hpp"
 #include "rails/shm_slots.hpp"
 
 namespace headway::rails::shm {
@@ -16,8 +19,10 @@ namespace headway::rails::shm {
 /// The shared lines and banks of this process and of those that it reaches.
 class segment_slots final : public shm_slots {
  public:
-  segment_slots(const segment& mine, peer_id me, const peer_links& links) noexcept
-      : mine_(&mine), me_(me), links_(&links) {}
+  /// `awake`: null if senders must always fence.
+  segment_slots(const segment& mine, peer_id me, const peer_links& links,
+                const sleeper* awake) noexcept
+      : mine_(&mine), me_(me), links_(&links), awake_(awake) {}
 
   [[nodiscard]] std::byte* lines_of(peer_id peer, std::uint32_t slot) noexcept override {
     HEADWAY_ASSERT(slot < slots);
@@ -35,7 +40,10 @@ class segment_slots final : public shm_slots {
     HEADWAY_ASSERT(slot < slots);
     return mine_->reserve_bank(slot);
   }
-  void wake(peer_id peer) noexcept override { links_->find(peer)->notify(); }
+  void wake(peer_id peer) noexcept override {
+    links_->find(peer)->notify();
+    note_awake();
+  }
   void watch(watcher& w) override {
     const base::lock_guard guard(lock_);
     watchers_.push_back(&w);
@@ -50,6 +58,14 @@ class segment_slots final : public shm_slots {
   }
 
  private:
+  /// A process that exchanges much through slots is awake for long, and its reaper sees nothing of
+  /// it. Relaxed, and not counted exactly: it only says when to look.
+  void note_awake() noexcept {
+    constexpr std::uint32_t wakes_awake_for_long = 4096;
+    const auto wakes = wakes_.load(std::memory_order_relaxed) + 1;
+    wakes_.store(wakes, std::memory_order_relaxed);
+    if (wakes % wakes_awake_for_long == 0 && awake_) awake_->clear_strict();
+  }
   /// Null: it is not seen from here.
   [[nodiscard]] const attachment* segment_of(peer_id peer) const noexcept {
     const send_channel* to = links_->find(peer);
@@ -59,6 +75,8 @@ class segment_slots final : public shm_slots {
   const segment* mine_;
   peer_id me_;
   const peer_links* links_;
+  const sleeper* awake_;
+  std::atomic<std::uint32_t> wakes_{0};
   base::spinlock lock_;  // cold
   std::vector<watcher*> watchers_ HEADWAY_GUARDED_BY(lock_);
 };

@@ -95,7 +95,7 @@ base::result<std::vector<std::byte>> shm_driver::open() {
              .silent = true,
              .lets_wait = true};
   now_.emplace(std::move(*made), config_, links_, memory_.exposed(),
-               header_bytes_max + limits_.eager_bytes_max);
+               header_bytes_max + limits_.eager_bytes_max, enlisted_);
   memory_.serve(&now_->in);
   const segment& mine = *now_->mine;
   address a = this_process();

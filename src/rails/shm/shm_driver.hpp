@@ -89,7 +89,7 @@ class shm_driver final : public driver {
   /// Exists while the driver is open.
   struct opened {
     opened(std::unique_ptr<segment> made, const config& given, const peer_links& links,
-           exposures& exposed, std::size_t record_bytes_max)
+           exposures& exposed, std::size_t record_bytes_max, bool enlisted)
         : mine(std::move(made)),
           in({.mine = *mine,
               .known = *given.known,
@@ -99,7 +99,7 @@ class shm_driver final : public driver {
               .record_bytes_max = record_bytes_max,
               .clock = given.clock}),
           sleep(*mine),
-          slots(*mine, given.me, links) {}
+          slots(*mine, given.me, links, enlisted ? &sleep : nullptr) {}
     std::unique_ptr<segment> mine;
     incoming in;
     sleeper sleep;

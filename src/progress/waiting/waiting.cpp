@@ -188,8 +188,8 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
   }
 }
 
-/// Of a wait that other threads of the process want the processor of, which it was given or woke:
-/// whether it keeps it for now. Asked once in a wait.
+/// Whether this thread keeps its processor, which threads of the process want that were woken.
+/// Granted once in a wait.
 bool waiting::keeps_processor() noexcept {
   if (keeps_for_ != 0) return true;
   if (asked_to_keep_ || core_.chosen.waits == waiting_policy::block ||

@@ -102,8 +102,8 @@ class waiting {
   [[nodiscard]] bool keeps_processor() noexcept;
   [[nodiscard]] bool ends_keeping() noexcept;
   void give_way() noexcept;
-  /// A thread that has had its turn among pairs of threads sleeps, because the kernel would have it
-  /// wait much longer after a yield (Linux 6.18: for a whole slice of each other thread).
+  /// A thread whose turn is over (coscheduling.hpp) sleeps in its next wait: with a yield instead,
+  /// some pairs of threads have far fewer turns than others (decision 52).
   [[nodiscard]] static bool is_turn_over(const thread_record& me) noexcept {
     return me.turn_is_over && woken_threads.load(std::memory_order_relaxed) > 0;
   }

@@ -8,8 +8,8 @@ namespace headway::rails::shm {
 /// Wakes a receiver that sleeps, and costs a sender one load while it does not.
 ///
 /// Shape:    one word in the receiver's segment, and nothing else.
-/// Threads:  `arm`, `disarm` the one thread that is about to sleep; `clear_strict` any thread of the
-///           receiver; `must_ring` any thread of any process.
+/// Threads:  `arm`, `disarm` the one thread that is about to sleep; `clear_strict` any thread of
+///           the receiver; `must_ring` any thread of any process.
 /// Progress: never waits. `arm` may cost microseconds when the receiver has not slept lately.
 /// Errors:   none; if a peer has written garbage into the word, senders ring too often or never.
 /// Source:   Dekker's mutual exclusion; asymmetric fences after Dice, Huang and Yang (2001) and

@@ -62,6 +62,27 @@ TEST_P(contract_memory, limits_stay_the_same_while_bytes_move) {
   EXPECT_EQ(all(), before);
 }
 
+TEST_P(contract_memory, costs_are_asked_for_by_any_thread_and_known_only_where_they_are_measured) {
+  auto w = make_world();
+  const bool measured = limits_of(w).large == sooner_by::measured;
+  std::vector<std::byte> target(100'000);
+  const ticket shown = show(*w.last(), {.bytes = target});
+  std::atomic<bool> over{false};
+  std::thread other([&] {
+    while (!over) {
+      const auto costs = w.first()->memory()->costs_with(w.last_id());
+      EXPECT_TRUE(measured || (costs.put == 0 && costs.get == 0));
+    }
+  });
+  const auto bytes = pattern(target.size(), 3);
+  for (std::uint64_t i = 0; i < 20; ++i)
+    EXPECT_TRUE(w.ends_well(w.put({.exposed = shown}, bytes, i), i));
+  over = true;
+  other.join();
+  ASSERT_TRUE(w.run_until([&] { return w.last().landed_bytes == 20 * target.size(); }));
+  EXPECT_EQ(target, bytes);
+}
+
 TEST_P(contract_memory, what_was_put_may_be_reused_when_its_put_has_ended) {
   auto w = make_world();
   for (const std::size_t size : {std::size_t{10}, std::size_t{20'000}, std::size_t{2'000'000}}) {
@@ -326,6 +347,33 @@ TEST_P(contract_memory, no_atomic_of_many_under_way_is_lost) {
   ASSERT_TRUE(w.run_until([&] { return w.first().sent.size() == posted; }));
   std::ranges::sort(before);
   for (std::uint64_t i = 0; i < count; ++i) ASSERT_EQ(before[i], i);
+}
+
+TEST_P(contract_memory, no_atomic_of_several_peers_is_lost) {
+  if (!GetParam().reaches_others) GTEST_SKIP() << "it has no peers";
+  world w(GetParam(), 3);
+  if (!limits_of(w).atomic) GTEST_SKIP() << "this rail has no atomics";
+  constexpr std::size_t count = 200, origins = 2;
+  alignas(8) std::uint64_t word = 0;
+  const ticket shown = show(
+      *w.last(), {.bytes = std::as_writable_bytes(std::span(&word, 1)), .rights = access::atomic});
+  std::vector<std::uint64_t> before(origins * count);
+  std::array<std::size_t, origins> posted{};
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    auto& origin = w.stations[i % origins];
+    post said;
+    do {
+      for (auto& each : w.stations) each.step();
+      said = origin->memory()->atomic(w.last_id(), {.exposed = shown},
+                                      {.what = operation::add, .operand = 1}, before[i], i);
+    } while (said == post::retry);
+    posted[i % origins] += said == post::posted ? 1 : 0;
+  }
+  ASSERT_TRUE(w.run_until([&] {
+    return w.stations[0].sent.size() == posted[0] && w.stations[1].sent.size() == posted[1];
+  }));
+  std::ranges::sort(before);
+  for (std::size_t i = 0; i < before.size(); ++i) ASSERT_EQ(before[i], i);
 }
 
 TEST_P(contract_memory, no_atomic_access_of_the_exposing_process_itself_is_lost) {

@@ -131,7 +131,9 @@ bool target::on_request(messages::request& r) noexcept {
 }
 
 void target::serve(int source, std::span<const std::byte> message) noexcept {
-  HEADWAY_DEBUG_ASSERT(0 <= source && source < context_.members->size());
+  if (source >= context_.members->size())  // a rank in a message is not checked before
+    return base::log(base::severity::error, "a request to a window names rank {} of {}", source,
+                     context_.members->size());
   while (!message.empty()) {
     const auto request = take_request(message);
     const auto elements = request ? elements_of(*request) : std::nullopt;

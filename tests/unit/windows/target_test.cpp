@@ -44,7 +44,11 @@ class window_target : public ::testing::Test {
   }
   void deliver(std::uint32_t origin, std::span<const std::byte> message,
                std::int32_t tag = messages::window_request_tag) {
-    const messages::envelope around{.source = origin, .tag = tag};
+    deliver_as(origin, origin, message, tag);
+  }
+  void deliver_as(std::uint32_t source, std::uint32_t origin, std::span<const std::byte> message,
+                  std::int32_t tag = messages::window_request_tag) {
+    const messages::envelope around{.source = source, .tag = tag};
     std::vector<std::byte> packet(sizeof around + message.size());
     std::memcpy(packet.data(), &around, sizeof around);
     std::ranges::copy(message, packet.begin() + sizeof around);
@@ -131,6 +135,15 @@ TEST_F(window_target, stops_although_an_origin_is_lost_before_the_bytes_of_its_p
   deliver(1, {.what = action::flush, .tag = answer_tag + 1});  // waits for them
   lose(1);
   served_->stop();
+}
+
+TEST_F(window_target, refuses_a_request_that_names_a_rank_that_the_window_does_not_have) {
+  deliver_as(3, 1, request(lock_request));
+  EXPECT_TRUE(is_unlocked());
+  deliver_as(messages::ranks_max - 1, 1, short_epoch(8, std::byte{7}));
+  EXPECT_NE(at(8), std::byte{7});
+  deliver(1, lock_request);
+  EXPECT_FALSE(is_unlocked());
 }
 
 TEST_F(window_target, serves_a_whole_epoch_in_one_message) {

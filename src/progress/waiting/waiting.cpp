@@ -41,7 +41,7 @@ bool waiting::run(outcome first) noexcept {
       if (has_free_processor() && core_.load.may_watch()) {  // the woken thread has another one
         me_.pay_wake_ups();
         how = outcome::retry;
-      } else if (me_.owed_count == 0 && keeps_processor()) {
+      } else if (me_.owed_count == 0 && try_to_keep_processor()) {
         woke_while_keeping_ = true;
         how = outcome::retry;
         continue;
@@ -142,7 +142,7 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
   bool patient = ranks && patience == yield_patience::patient_rounds;  // and has not yielded yet
   moved_ = false;
   if (budget != 0 && woken_threads.load(std::memory_order_relaxed) > 0)
-    static_cast<void>(keeps_processor());
+    static_cast<void>(try_to_keep_processor());
   if (patience == 0 && budget != 0) yield_to_others();  // the wait has looked once already
   for (std::uint32_t round = 1;; ++round) {
     const bool everywhere = budget == 0 || me_.rounds++ % sweep_period == 0;
@@ -152,11 +152,11 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
       if (keeps_for_ != 0) core_.pairs.answered();
       return outcome::complete;
     }
-    if (me_.owed_count != 0 && (budget == 0 || !keeps_processor())) {
+    if (me_.owed_count != 0 && (budget == 0 || !try_to_keep_processor())) {
       me_.idle_rounds = moved_ ? 0 : round - 1;
       return outcome::woke_others;
     }
-    if (keeps_for_ != 0 && ends_keeping()) return outcome::woke_others;
+    if (keeps_for_ != 0 && count_kept_round()) return outcome::woke_others;
     if (budget == 0 && !o.advanced) return outcome::spun_enough;
     moved_ = moved_ || o.advanced;
     if (o.advanced) {  // more of it may follow: stay awake
@@ -188,9 +188,9 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
   }
 }
 
-/// Whether this thread keeps its processor, which threads of the process want that were woken.
-/// Granted once in a wait.
-bool waiting::keeps_processor() noexcept {
+/// True: this thread keeps its processor for a while, although threads of its process that were
+/// woken want it (coscheduling.hpp). Granted once in a wait.
+bool waiting::try_to_keep_processor() noexcept {
   if (keeps_for_ != 0) return true;
   if (asked_to_keep_ || core_.chosen.waits == waiting_policy::block ||
       core_.load.more_ranks_than_processors() || has_free_processor())
@@ -201,7 +201,7 @@ bool waiting::keeps_processor() noexcept {
 }
 
 /// After a round of a thread that keeps its processor. True: it gives way to those it has woken.
-bool waiting::ends_keeping() noexcept {
+bool waiting::count_kept_round() noexcept {
   if (me_.owed_count != 0) {
     core_.pairs.woke(me_.owed_count);
     core_.pay_wake_ups(me_);

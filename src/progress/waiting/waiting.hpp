@@ -99,8 +99,8 @@ class waiting {
            (idle_rounds >= rounds_before_waker &&
             core_.ready_wakers.load(std::memory_order_relaxed) > 0);
   }
-  [[nodiscard]] bool keeps_processor() noexcept;
-  [[nodiscard]] bool ends_keeping() noexcept;
+  [[nodiscard]] bool try_to_keep_processor() noexcept;
+  [[nodiscard]] bool count_kept_round() noexcept;
   void give_way() noexcept;
   /// A thread whose turn is over (coscheduling.hpp) sleeps in its next wait: with a yield instead,
   /// some pairs of threads have far fewer turns than others (decision 52).

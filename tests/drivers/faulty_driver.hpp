@@ -82,6 +82,9 @@ class faulty_driver final : public driver, private memory, private health {
 
  private:
   [[nodiscard]] memory_limits limits_to(peer_id peer) const noexcept override;
+  [[nodiscard]] copy_costs costs_with(peer_id peer) const noexcept override {
+    return inner_->memory()->costs_with(peer);
+  }
   [[nodiscard]] base::result<ticket> expose(const exposure& what) noexcept override {
     return inner_->memory()->expose(what);
   }

@@ -13,9 +13,9 @@ namespace headway::progress {
 ///
 /// Where many pairs of threads exchange messages and processors are few, a message takes a fraction
 /// of a microsecond while both threads of a pair run, and at least a context switch on each side
-/// otherwise. A thread that keeps its processor until the other side has brought in the thread that
-/// answers makes both run at the same time, for a turn of many messages. Where no such answer is on
-/// its way, because one thread sends to many, every such round is lost. Which of the two holds is
+/// otherwise. If a thread keeps its processor until the thread that answers runs in the other
+/// process, both run at the same time, for a turn of many messages. Where no such answer comes,
+/// because one thread sends to many, the rounds until the limit are lost. Which of the two holds is
 /// learnt from the waits of all threads of the process: an answer in time saves a context switch on
 /// each side, a wake-up of another thread meanwhile adds one, and rounds in vain take as long.
 /// Shape:    three words; one for each engine.
@@ -31,14 +31,13 @@ class coscheduling {
   static constexpr std::int32_t trial_period_min = 16, trial_period_max = 4096;
   static constexpr std::uint32_t waits_in_turn = 128, usual_waits_in_turn = 16;
 
-  [[nodiscard]] bool active() const noexcept { return score_.load(std::memory_order_relaxed) > 0; }
   /// Of a wait that could keep its processor: for so many rounds it may. 0: it gives way.
   [[nodiscard]] std::uint32_t rounds(bool first_in_turn) noexcept {
     if (!active() && !begin_trial()) return 0;
     return first_in_turn ? rounds_to_partner : rounds_to_answer;
   }
-  /// After so many waits that have ended awake, while woken threads need the processor, it is the
-  /// turn of those.
+  /// After so many waits that have ended awake, while woken threads need the processor, a thread
+  /// yields to those.
   [[nodiscard]] std::uint32_t turn() const noexcept {
     return active() ? waits_in_turn : usual_waits_in_turn;
   }
@@ -60,6 +59,7 @@ class coscheduling {
   static constexpr std::int32_t score_max = 192;
   static constexpr std::uint32_t rounds_of_switch = 32;  // that take as long as a context switch
 
+  [[nodiscard]] bool active() const noexcept { return score_.load(std::memory_order_relaxed) > 0; }
   [[nodiscard]] bool begin_trial() noexcept {
     const auto left = until_trial_.load(std::memory_order_relaxed) - 1;
     until_trial_.store(left, std::memory_order_relaxed);

@@ -76,7 +76,6 @@ struct thread_record {
   std::uint32_t slept_waits = 0;       ///< in a row, that went to sleep on the futex
   std::uint32_t idle_rounds = 0;       ///< that found nothing, before the last one of its spin
   std::uint32_t awake_waits = 0;       ///< in a row, while woken threads needed a processor
-  bool turn_is_over = false;           ///< see coscheduling.hpp
   std::uint64_t boost_ended_ns = 0;    ///< when a wait with weight ended last
   base::mask::ticket stalled_by = 0;   ///< tenure that kept a mask at the last look …
   std::uint64_t stalled_since_ns = 0;  ///< … and when it was seen first

@@ -63,7 +63,7 @@ class waiting {
           yield_to_woken(core, me);
         return outcome::complete;
       }
-      if (woke_others || is_turn_over(me)) return outcome::woke_others;
+      if (woke_others) return outcome::woke_others;
     }
     return outcome::retry;
   }
@@ -102,11 +102,6 @@ class waiting {
   [[nodiscard]] bool try_to_keep_processor() noexcept;
   [[nodiscard]] bool count_kept_round() noexcept;
   void give_way() noexcept;
-  /// A thread whose turn is over (coscheduling.hpp) sleeps in its next wait: with a yield instead,
-  /// some pairs of threads have far fewer turns than others (decision 52).
-  [[nodiscard]] static bool is_turn_over(const thread_record& me) noexcept {
-    return me.turn_is_over && woken_threads.load(std::memory_order_relaxed) > 0;
-  }
   void yield_to_others() noexcept;
   [[nodiscard]] bool become_kernel_sleeper(outcome& how) noexcept;
   [[nodiscard]] outcome sleep_on_events() noexcept;

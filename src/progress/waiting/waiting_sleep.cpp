@@ -152,7 +152,6 @@ waiting::outcome waiting::sleep_on_futex(outcome why) noexcept {
   std::uint64_t slept_ns = 0;
   ++me_.slept_waits;
   me_.awake_waits = 0;
-  me_.turn_is_over = false;
   keeps_for_ = 0;
   gave_way_ = true;
   core_.deferred.run();

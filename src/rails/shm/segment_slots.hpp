@@ -1,8 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
-#include <cstdint>
 #include <vector>
 
 #include "base/assert.hpp"
@@ -19,10 +17,8 @@ namespace headway::rails::shm {
 /// The shared lines and banks of this process and of those that it reaches.
 class segment_slots final : public shm_slots {
  public:
-  /// `awake`: null if senders must always fence.
-  segment_slots(const segment& mine, peer_id me, const peer_links& links,
-                const sleeper* awake) noexcept
-      : mine_(&mine), me_(me), links_(&links), awake_(awake) {}
+  segment_slots(const segment& mine, peer_id me, const peer_links& links, sleeper& sleep) noexcept
+      : mine_(&mine), me_(me), links_(&links), sleep_(&sleep) {}
 
   [[nodiscard]] std::byte* lines_of(peer_id peer, std::uint32_t slot) noexcept override {
     HEADWAY_ASSERT(slot < slots);
@@ -42,7 +38,7 @@ class segment_slots final : public shm_slots {
   }
   void wake(peer_id peer) noexcept override {
     links_->find(peer)->notify();
-    note_awake();
+    sleep_->note_awake(1);  // an exchange through slots is no event that `reap` reports
   }
   void watch(watcher& w) override {
     const base::lock_guard guard(lock_);
@@ -58,14 +54,6 @@ class segment_slots final : public shm_slots {
   }
 
  private:
-  /// A process that exchanges much through slots is awake for long, and its reaper sees nothing of
-  /// it. Relaxed, and not counted exactly: it only says when to look.
-  void note_awake() noexcept {
-    constexpr std::uint32_t wakes_awake_for_long = 4096;
-    const auto wakes = wakes_.load(std::memory_order_relaxed) + 1;
-    wakes_.store(wakes, std::memory_order_relaxed);
-    if (wakes % wakes_awake_for_long == 0 && awake_) awake_->clear_strict();
-  }
   /// Null: it is not seen from here.
   [[nodiscard]] const attachment* segment_of(peer_id peer) const noexcept {
     const send_channel* to = links_->find(peer);
@@ -75,8 +63,7 @@ class segment_slots final : public shm_slots {
   const segment* mine_;
   peer_id me_;
   const peer_links* links_;
-  const sleeper* awake_;
-  std::atomic<std::uint32_t> wakes_{0};
+  sleeper* sleep_;
   base::spinlock lock_;  // cold
   std::vector<watcher*> watchers_ HEADWAY_GUARDED_BY(lock_);
 };

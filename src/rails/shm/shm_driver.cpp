@@ -187,7 +187,7 @@ std::size_t shm_driver::reap(std::span<event> out) noexcept {
   if (news_.load(std::memory_order_relaxed)) [[unlikely]]
     count += report_losses(out.subspan(count));
   now_->sleep.drain_if_due();
-  if (count > 0) note_traffic(count);
+  if (count > 0) now_->sleep.note_awake(static_cast<std::uint32_t>(count));
   return count;
 }
 
@@ -224,13 +224,6 @@ std::size_t shm_driver::report_losses(std::span<event> out) noexcept {
     way.set_lost_reported();
   });
   return count;
-}
-
-void shm_driver::note_traffic(std::size_t count) noexcept {
-  events_awake_ += static_cast<std::uint32_t>(count);
-  if (events_awake_ < awake_events) return;
-  events_awake_ = 0;
-  if (enlisted_) now_->sleep.clear_strict();
 }
 
 // --- sleeping

@@ -83,8 +83,6 @@ class shm_driver final : public driver {
  private:
   static constexpr std::size_t header_bytes_max = 128;
   static constexpr int lingering_looks = 16;  // bounded: the caller holds a mask
-  // more than so many since the last sleep: awake for long
-  static constexpr std::uint32_t awake_events = 4096;
 
   /// Exists while the driver is open.
   struct opened {
@@ -98,8 +96,8 @@ class shm_driver final : public driver {
               .exposed = exposed,
               .record_bytes_max = record_bytes_max,
               .clock = given.clock}),
-          sleep(*mine),
-          slots(*mine, given.me, links, enlisted ? &sleep : nullptr) {}
+          sleep(*mine, enlisted),
+          slots(*mine, given.me, links, sleep) {}
     std::unique_ptr<segment> mine;
     incoming in;
     sleeper sleep;
@@ -113,7 +111,6 @@ class shm_driver final : public driver {
   send_channel& add(peer_id peer, std::unique_ptr<attachment> way, pid_t readable_pid);
   [[nodiscard]] std::size_t advance_all(std::span<event> out) noexcept;
   [[nodiscard]] std::size_t report_losses(std::span<event> out) noexcept;
-  void note_traffic(std::size_t count) noexcept;
   [[nodiscard]] bool arm_for(arrivals what) noexcept;
   [[nodiscard]] bool anything_to_do(arrivals which) noexcept;
 
@@ -121,7 +118,6 @@ class shm_driver final : public driver {
   peer_links links_;
   std::atomic<std::uint32_t> posted_{0};  // transfers and atomics under way, to all peers
   std::atomic<bool> news_{false};         // a peer is lost or has closed
-  std::uint32_t events_awake_ = 0;        // used by the reaper
   // used by the reaper: where the next round of `advance_all` begins
   send_channel* next_link_ = nullptr;
   bool enlisted_ = false;

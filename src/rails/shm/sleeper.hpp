@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 #include "base/lock_guard.hpp"
 #include "base/spinlock.hpp"
@@ -18,7 +19,8 @@ namespace headway::rails::shm {
 /// Progress: never waits.
 class sleeper {
  public:
-  explicit sleeper(const segment& mine) noexcept : mine_(&mine) {}
+  /// `enlisted`: for the fences of doorbell.hpp; otherwise senders always fence.
+  sleeper(const segment& mine, bool enlisted) noexcept : mine_(&mine), enlisted_(enlisted) {}
 
   /// As driver::arm(true), or `arm_for_hurried`: `what` ends the sleep. `anything_to_do` is called
   /// after senders have to ring.
@@ -48,15 +50,23 @@ class sleeper {
     const bool hurried = doorbell(mine_->head().hurry_bell).must_ring(true);
     if (all || hurried) mine_->ring_bell();
   }
-  /// Awake for long: senders need no fence from now on.
-  void clear_strict() const noexcept {
-    doorbell(mine_->head().bell).clear_strict();
-    doorbell(mine_->head().hurry_bell).clear_strict();
+  /// This process has taken or caused so many events. After many of them it has been awake for
+  /// long, and senders need no fence from now on. Relaxed: if a change is lost, that comes later.
+  void note_awake(std::uint32_t events) noexcept {
+    const auto sum = events_awake_.load(std::memory_order_relaxed) + events;
+    events_awake_.store(sum < awake_events ? sum : 0, std::memory_order_relaxed);
+    if (sum >= awake_events && enlisted_) clear_strict();
   }
   /// For good: tells senders that this process is closed.
   void shut() const noexcept { doorbell(mine_->head().bell).shut(); }
 
  private:
+  static constexpr std::uint32_t awake_events = 4096;
+
+  void clear_strict() const noexcept {
+    doorbell(mine_->head().bell).clear_strict();
+    doorbell(mine_->head().hurry_bell).clear_strict();
+  }
   void try_drain() noexcept {
     if (!lock_.try_lock()) return;
     if (!armed_) drain();  // otherwise the byte may be the one that ends the sleep
@@ -74,6 +84,8 @@ class sleeper {
   }
 
   const segment* mine_;
+  const bool enlisted_;
+  std::atomic<std::uint32_t> events_awake_{0};
   base::spinlock lock_;  // cold: taken around a sleep
   // the word by which a thread sleeps, or is about to; null: none does
   std::atomic<std::uint32_t>* armed_ HEADWAY_GUARDED_BY(lock_) = nullptr;

@@ -1,4 +1,4 @@
-// What becomes of a packet that arrives: it meets its receive, or is kept until that is posted.
+// Packets that arrive: each is matched with its receive, or kept until that is posted.
 #include <algorithm>
 #include <new>
 

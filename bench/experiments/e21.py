@@ -1,18 +1,25 @@
 """E21: one-sided operations on a target that waits, and on one that computes."""
 
-from .model import OWN, Experiment, Panel, Run, at_most
+from dataclasses import replace
+
+from .model import (OWN, Experiment, Panel, Run, against_best_peer, at_most,
+                    surely_at_most)  # fmt: skip
 
 MiB = 1 << 20
 SIZES = {"8 bytes": 8, "1 MB": MiB}
 PLACES = {"shared memory": "shm", "TCP": "tcp"}
 TARGETS = {"the target waits": 0, "the target computes": 1}
+# The rows in which the kernel alone does what the operation needs, without a library.
+FLOORS = {"shared memory": "kernel_floor", "TCP": "tcp_floor"}
+OPTIONS = {"shared memory": "--kernel-floor", "TCP": "--tcp-floor"}
+EARLY = "mpich:ofi"  # the flush of a put returns before the data is in the target's memory
 
 
 def runs(scene):
     words = ("--pin", "--created", "--sizes", ",".join(map(str, SIZES.values())),
              "--seconds", str(scene.seconds / 5))  # fmt: skip
     for place, net in PLACES.items():
-        yield Run("one_sided", words, tags={"net": place}, net=net, peers=True)
+        yield Run("one_sided", (*words, OPTIONS[place]), tags={"net": place}, net=net, peers=True)
 
 
 def beside(place, operation, size, bound, column="median_us"):
@@ -33,6 +40,34 @@ def bounded(operation, column, bound):
         found = result.values(OWN, column, net="TCP", operation=operation, bytes=8, computing=1)
         return at_most(f"TCP, {operation} of 8 bytes, computing: {column} ≤ {bound} µs", found,
                        bound)  # fmt: skip
+
+    return check
+
+
+def over_floor(place, operation, computing, bound):
+    """Ours over what the kernel alone takes, in the same round."""
+
+    def check(result):
+        where = {"net": place, "bytes": 8, "computing": computing}
+        ours = result.values(OWN, "median_us", operation=operation, **where)
+        floor = result.values(OWN, "median_us", operation=FLOORS[place], **where)
+        state = "computing" if computing else "waiting"
+        claim = f"{place}, {operation} of 8 bytes, {state}: ≤ {bound} × the kernel alone"
+        return surely_at_most(claim, [a / b for a, b in zip(ours, floor) if b], bound)
+
+    return check
+
+
+def ahead(place, operation, size, bound):
+    """Ours over the best peer whose operation has ended at the target when its flush returns."""
+
+    def check(result):
+        rows = {name: found for name, found in result.rows.items()
+                if operation != "put" or name != EARLY}  # fmt: skip
+        claim = f"{place}, {operation} of {size} bytes, waiting: ≤ {bound} × the best peer"
+        return against_best_peer(replace(result, rows=rows), claim, "median_us", bound,
+                                 judge=surely_at_most, net=place, operation=operation, bytes=size,
+                                 computing=0)  # fmt: skip
 
     return check
 
@@ -66,5 +101,12 @@ EXPERIMENT = Experiment(
         bounded("get", "p99_us", 120),
         beside("TCP", "put", MiB, 1.15),
         beside("TCP", "get", MiB, 1.15),
+        over_floor("shared memory", "put", 1, 1.3),
+        *(over_floor("TCP", name, 0, 1.25) for name in ("put", "get", "fetch_op")),
+        *(over_floor("TCP", name, 1, 1.25) for name in ("put", "get", "fetch_op")),
+        *(ahead("shared memory", name, 8, 1.0) for name in ("put", "fetch_op")),
+        *(ahead("shared memory", name, MiB, 1.0) for name in ("put", "get", "accumulate")),
+        *(ahead("TCP", name, 8, 0.9) for name in ("put", "get", "fetch_op")),
+        *(ahead("TCP", name, MiB, 1.0) for name in ("put", "get", "accumulate")),
     ),
 )  # fmt: skip

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "floors.h"
 
 enum { end_tag = 1, computed_units = 1000, short_row = 100 };
 
@@ -49,11 +50,22 @@ static void lock_put_unlock(struct window* w, int bytes) {
   MPI_Win_unlock(1, w->win);
 }
 
+static void exchange(struct window* w, int bytes) {
+  (void)w;
+  (void)bytes;
+  floor_exchange();
+}
+static void write_by_kernel(struct window* w, int bytes) {
+  (void)w;
+  (void)bytes;
+  floor_write();
+}
+
 static const struct row {
   const char* name;
   operation* run;
-  int bytes;  ///< 0: each of --sizes
-  bool locks;
+  int bytes;   ///< 0: each of --sizes
+  bool locks;  ///< it begins and ends an epoch of its own, or needs none
 } rows[] = {{"put", put, 0, false},
             {"get", get, 0, false},
             {"accumulate", accumulate, 0, false},
@@ -120,6 +132,31 @@ static void run_row(struct bench* b, struct window* w, const struct row* r, int 
   }
 }
 
+/// The least that a library can take over TCP: `run_row` without a library.
+static void run_exchange(struct bench* b) {
+  const struct row exchanges = {"tcp_floor", exchange, 8, true};
+  floor_exchange_open(b->rank);
+  for (int computing = 0; computing < 2; ++computing) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (b->rank == 0) {
+      measure(b, NULL, &exchanges, 8, computing);
+      floor_exchange_end();
+      MPI_Send(NULL, 0, MPI_BYTE, 1, end_tag, MPI_COMM_WORLD);
+    } else {
+      if (computing) floor_serve_asleep();
+      else floor_serve_spinning();
+      be_target(computing);
+    }
+  }
+}
+
+/// The same for one call of the kernel that writes to the target's memory.
+static void run_write(struct bench* b, struct window* w) {
+  const struct row writes = {"kernel_floor", write_by_kernel, 8, true};
+  floor_write_open(b->rank, w->base);
+  run_row(b, w, &writes, 8);
+}
+
 /// An epoch in which both ranks take part.
 typedef void epoch(struct window* w, const MPI_Group* other, int rank);
 
@@ -166,7 +203,8 @@ static void run_epochs(struct bench* b, struct window* w, const char* name, epoc
   samples_free(&samples);
 }
 
-static void run_operations(struct bench* b, struct window* w, const struct list* sizes) {
+static void run_operations(struct bench* b, struct window* w, const struct list* sizes,
+                           bool tcp_floor, bool kernel_floor) {
   const struct column columns[] = {{"bytes", 0},   {"computing", 0}, {"median_us", 3},
                                    {"best_us", 3}, {"p99_us", 3},    {"operations", 0}};
   bench_table(b, "operation", columns, 6);
@@ -177,6 +215,8 @@ static void run_operations(struct bench* b, struct window* w, const struct list*
       for (int s = 0; s < sizes->count; ++s) run_row(b, w, &rows[i], (int)sizes->value[s]);
     }
   }
+  if (tcp_floor) run_exchange(b);
+  if (kernel_floor) run_write(b, w);
   run_epochs(b, w, "fence", fence, true);
   run_epochs(b, w, "fence_put", fence_put, true);
   run_epochs(b, w, "pscw_put", pscw_put, false);
@@ -191,13 +231,17 @@ int main(int argc, char** argv) {
       .seconds = 0.5};
   struct list sizes = {.count = 0};
   list_read(&sizes, "8,64K,1M");
-  bool created = false;
+  bool created = false, tcp_floor = false, kernel_floor = false;
   double behind = 0;
   const struct option own[] = {
       {"--sizes", option_list, &sizes, "bytes, multiples of 8"},
       {"--behind", option_number, &behind,
        "bytes from the beginning of a page to the origin's buffer, a multiple of 8 [0]"},
       {"--created", option_flag, &created, "MPI_Win_create instead of MPI_Win_allocate"},
+      {"--tcp-floor", option_flag, &tcp_floor,
+       "also 64 bytes and back over a bare TCP connection, without the library"},
+      {"--kernel-floor", option_flag, &kernel_floor,
+       "also a bare call of the kernel that writes 8 bytes to the target's memory"},
       {NULL, option_flag, NULL, NULL}};
   bench_start(&b, own, argc, argv);
   size_t most = 4096;
@@ -212,7 +256,7 @@ int main(int argc, char** argv) {
   } else {
     MPI_Win_allocate((MPI_Aint)most, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w.base, &w.win);
   }
-  run_operations(&b, &w, &sizes);
+  run_operations(&b, &w, &sizes, tcp_floor, kernel_floor);
   MPI_Win_free(&w.win);
   if (created) free(w.base);
   free(pages);

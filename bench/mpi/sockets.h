@@ -4,8 +4,7 @@
 
 #include <stddef.h>
 
-/// Connects ranks 0 and 1 over the first interface that is not the loopback. Collective; errors end
-/// the program with a message.
+/// Connects ranks 0 and 1 (`tcp_line`). Collective.
 void sockets_open(int rank);
 /// Makes the thread send `bytes` and receive as many. One transfer at a time; both ranks call it.
 void sockets_start(const void* from, void* into, size_t bytes);

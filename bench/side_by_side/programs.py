@@ -15,7 +15,8 @@ SHARED = ("bench", "options", "table", "measure")
 PARTS = {
     "hello": (),
     "cache_line": ("options", "table", "measure"),
-    "nbc_work": (*SHARED, "sockets"),
+    "nbc_work": (*SHARED, "sockets", "tcp_line"),
+    "one_sided": (*SHARED, "floors", "tcp_line"),
 }  # others take SHARED
 FLAGS = ("-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-pthread")
 

@@ -15,6 +15,10 @@ constexpr std::size_t unreaped_max = 64;         // ended operations that are ke
 
 }  // namespace
 
+struct channel::message final : pending_operation {
+  std::vector<std::byte> bytes;
+};
+
 channel::channel(messages::exchange& exchange, messages::context& context, int target) noexcept
     : exchange_(exchange),
       context_(context),
@@ -81,17 +85,16 @@ void channel::send(const pending_ptr& answered) {
 void channel::send() {
   HEADWAY_DEBUG_ASSERT(!deferred_);  // see `begin`
   if (collected_.empty()) return;
-  struct message final : pending_operation {
-    std::vector<std::byte> bytes;
-  };
-  auto sent = std::make_shared<message>();
+  const bool again = sent_ != nullptr;
+  auto sent = again ? std::exchange(sent_, nullptr) : std::make_shared<message>();
   sent->bytes.swap(collected_);
-  auto& piece = sent->add();
+  auto& piece = again ? sent->add_again() : sent->add();
   sent->start();
   exchange_.send(context_, piece.wire, sent->bytes, target_, messages::window_request_tag);
-  if (sent->done.test() && sent->how() == status::ok) {
+  if (sent->done.test() && sent->how() == status::ok) {  // most have left at once
     sent->bytes.clear();
-    sent->bytes.swap(collected_);  // its memory serves again
+    sent->bytes.swap(collected_);
+    sent_ = std::move(sent);
     return;
   }
   keep(std::move(sent));

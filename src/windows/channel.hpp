@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -86,6 +87,9 @@ class channel {
   [[nodiscard]] status await(const pending_list& before) HEADWAY_EXCLUDES(lock);
 
  private:
+  /// Requests that leave together.
+  struct message;
+
   void drop_ended() HEADWAY_REQUIRES(lock);
   /// Requests the deferred lock alone, before what is collected.
   void request_lock() HEADWAY_REQUIRES(lock);
@@ -97,6 +101,8 @@ class channel {
   std::atomic<std::uint32_t> answers_{0}, data_{0};  // relaxed: numbers for tags
 
   std::vector<std::byte> collected_ HEADWAY_GUARDED_BY(lock);
+  // One that has left, for the next one; null: there is none.
+  std::shared_ptr<message> sent_ HEADWAY_GUARDED_BY(lock);
   pending_list pending_ HEADWAY_GUARDED_BY(lock);
   status worst_ HEADWAY_GUARDED_BY(lock) = status::ok;
   // Its request is the first of those that are collected.

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/assert.hpp"
@@ -51,9 +52,10 @@ class pending_operation {
   /// A piece that counts from now on, and whose message the caller starts.
   [[nodiscard]] piece& add() {
     HEADWAY_DEBUG_ASSERT(left_.load(std::memory_order_relaxed) > 0);
-    pieces_.push_back(std::make_unique<piece>(*this));
     left_.fetch_add(1, std::memory_order_relaxed);  // `start` has not been called
-    return *pieces_.back();
+    if (!first_) return first_.emplace(*this);
+    more_.push_back(std::make_unique<piece>(*this));
+    return *more_.back();
   }
   /// All pieces are there.
   void start() noexcept { end(status::ok); }
@@ -62,6 +64,16 @@ class pending_operation {
   [[nodiscard]] status how() const noexcept {
     HEADWAY_DEBUG_ASSERT(done.test());
     return how_.load(std::memory_order_relaxed);  // ordered by `done`
+  }
+
+  /// Once `done`, and while no thread waits: serves another operation of one piece, which is the
+  /// first one of this. `start` is to be called again.
+  [[nodiscard]] piece& add_again() noexcept {
+    HEADWAY_DEBUG_ASSERT(done.test() && first_ && more_.empty());
+    done.reset();
+    how_.store(status::ok, std::memory_order_relaxed);  // no other thread has it yet
+    left_.store(2, std::memory_order_relaxed);
+    return *first_;
   }
 
   progress::shared_completion done;
@@ -79,7 +91,8 @@ class pending_operation {
     if (before == 1) done.complete();  // this may be gone
   }
 
-  std::vector<std::unique_ptr<piece>> pieces_;
+  std::optional<piece> first_;  // most have no other
+  std::vector<std::unique_ptr<piece>> more_;
   std::atomic<std::uint32_t> left_{1};
   std::atomic<status> how_{status::ok};
 };

@@ -13,6 +13,7 @@
 #include "base/clock.hpp"
 #include "base/lock_guard.hpp"
 #include "base/log.hpp"
+#include "base/thread_role.hpp"
 
 namespace headway::rails::tcp {
 namespace {
@@ -47,21 +48,34 @@ std::size_t reaper::reap(std::span<event> out) noexcept {
   report_losses(sink);
   if (!serving_.empty()) answer_peers();
   if (reader_.any_ready()) reader_.read_ready(sink);
-
-  bool look = ++rounds_ >= rounds_between_looks || shared_->wake.woken() ||
-              shared_->writer.watches_any() || connections_.busy();
-  if (!look) {
-    const auto before = sink.count();
-    reader_.read_recent(sink);
-    look = sink.count() == before && (up_count_ > reader_.recent() || shared_->wake.asleep());
-  }
-  if (look) look_at_watch_set(sink);
+  const bool asked_before = std::exchange(drained_, false) && !shared_->wake.woken();
+  if (!asked_before || !base::runs_in_background()) read(sink);
   if (sink.count() == 0) reader_.nothing_came(sink);
   report(sink);
   if (!losing_.empty()) report_losses(sink);
   shared_->wake.set_unfinished(reader_.any_ready() || !serving_.empty() || !losing_.empty() ||
                                !sent_.empty() || !restored_.empty() || !called_.empty());
   return sink.count();
+}
+
+/// A background thread that has been woken, and has read all that there was, calls once more before
+/// it sleeps. It need not ask the kernel again (`drained_`): its sleep ends for what has come
+/// meanwhile.
+void reaper::read(event_sink& out) noexcept {
+  auto& wake = shared_->wake;
+  const bool others = up_count_ > reader_.recent();  // connections that had no data recently
+  bool look = ++rounds_ >= rounds_between_looks || (others && wake.woken()) ||
+              shared_->writer.watches_any() || connections_.busy();
+  if (!look) {
+    const auto before = out.count();
+    reader_.read_recent(out);
+    const bool came = out.count() != before;
+    look = !came && (others || wake.asleep() || wake.woken());
+    if (came && !others) wake.forget_woken();
+    drained_ =
+        came && !others && !reader_.any_ready() && serving_.empty() && base::runs_in_background();
+  }
+  if (look) look_at_watch_set(out);
 }
 
 void reaper::release(const event& received) noexcept {

@@ -81,6 +81,7 @@ class reaper final : private connection_events, private link_reader::listener {
 
   void meet_requests(std::uint64_t now_ns) noexcept;
   void meet_request(link& l, std::uint64_t now_ns) noexcept;
+  void read(event_sink& out) noexcept;
   void look_at_watch_set(event_sink& out) noexcept;
   void write(std::uint32_t peer) noexcept;
   void answer_peers() noexcept;
@@ -109,6 +110,8 @@ class reaper final : private connection_events, private link_reader::listener {
   std::vector<std::pair<std::uint32_t, std::uint64_t>> sent_;  // (peer, cookie), to be reported
   std::size_t up_count_ = 0;
   unsigned rounds_ = 0;  // since the last poll of the watch set
+  // A background thread has read all connections to their end since its last sleep.
+  bool drained_ = false;
 };
 
 }  // namespace headway::rails::tcp

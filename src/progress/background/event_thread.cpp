@@ -23,8 +23,8 @@ constexpr std::uint64_t first_pause_ns = 50 * us;
 // as without progression, and with this one 1.00.
 constexpr std::uint64_t first_pause_among_ranks_ns = 1'000 * us;
 constexpr std::uint64_t longest_pause_ns = 1'000 * us;
-// sleepers may depend on this thread
-constexpr std::uint64_t longest_pause_no_leader_ns = 250 * us;
+// a thread sleeps that depends on this one
+constexpr std::uint64_t longest_pause_relied_on_ns = 250 * us;
 // with 16 ranks, 16 event threads look
 constexpr std::uint64_t longest_pause_oversubscribed_ns = 4'000 * us;
 // The slack of such a long pause: a tick of the kernel (250 a second in Debian). The pause then
@@ -175,7 +175,8 @@ void event_thread::take_class() noexcept {
     base::log(base::severity::warning,
               "the kernel does not let the event thread into class '{}': it stays an ordinary one",
               fifo ? "fifo" : "rr");
-  ask_short_slices();
+  if (core_.chosen.greatest_weight) ask_short_slices_and_weight();
+  else ask_short_slices();
 }
 
 void event_thread::charge_budget(std::uint64_t began_ns) noexcept {
@@ -249,7 +250,8 @@ std::uint64_t event_thread::longest_pause() const noexcept {
   if (core_.spare.polls.load(std::memory_order_relaxed)) return longest_pause_spare_ns;
   if (core_.load.oversubscribed()) return longest_pause_oversubscribed_ns;
   if (woken_in_vain_ >= vain_wake_ups) return longest_pause_ns;
-  return core_.wait_leader.holder() == 0 ? longest_pause_no_leader_ns : longest_pause_ns;
+  const bool alone = core_.wait_leader.holder() == 0 && core_.quiet.is_relied_on();
+  return alone ? longest_pause_relied_on_ns : longest_pause_ns;
 }
 
 void event_thread::watch(thread_record& me) noexcept {

@@ -57,6 +57,10 @@ class quiet_sleep {
   }
   /// Relaxed: seen late, it costs a wake-up.
   void rely_no_more() noexcept { relying_.fetch_sub(1, std::memory_order_relaxed); }
+  /// Some thread sleeps, or is about to, for which `rely` was called. Relaxed: a hint.
+  [[nodiscard]] bool is_relied_on() const noexcept {
+    return relying_.load(std::memory_order_relaxed) != 0;
+  }
   /// A thread can sleep beside the parked one (kernel_sleeper.hpp). A hint.
   [[nodiscard]] bool may_sleep_beside() const noexcept { return parking_.any(); }
   /// The calling thread attends, and is about to sleep there: the sources are armed for everything

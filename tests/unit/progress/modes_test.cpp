@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/resource.h>
 
 #include <array>
 #include <atomic>
@@ -118,6 +119,25 @@ std::optional<std::uint64_t> slack_ns_of_event_thread() {
   std::ifstream from("/proc/" + std::to_string(event_thread_id()) + "/timerslack_ns");
   if (from >> slack) return slack;
   return std::nullopt;
+}
+
+/// The nice value of the event thread, less that of this thread, once it has looked for work.
+int nice_of_event_thread(running& e) {
+  e->pending_started();
+  EXPECT_TRUE(eventually([&] { return e->statistics().event_looks > 0; }));
+  e->pending_ended();
+  return getpriority(PRIO_PROCESS, static_cast<id_t>(event_thread_id())) -
+         getpriority(PRIO_PROCESS, 0);
+}
+
+TEST(event_thread, has_the_weight_of_three_threads_where_permitted) {
+  running e(settings{.points = polling::event});
+  EXPECT_EQ(nice_of_event_thread(e), may_take_greatest_weight() ? -5 : 0);
+}
+
+TEST(event_thread, has_an_ordinary_weight_if_waiting_threads_are_to_have_their_own) {
+  running e(settings{.points = polling::event, .greatest_weight = false});
+  EXPECT_EQ(nice_of_event_thread(e), 0);
 }
 
 /// Always advances: in a real-time class it would take a whole processor.

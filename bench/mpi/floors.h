@@ -2,8 +2,6 @@
 /// take that has no other way to the target.
 #pragma once
 
-#include <stdbool.h>
-
 /// Prepares an exchange of 64 bytes over a TCP connection between ranks 0 and 1. Collective; errors
 /// end the program with a message.
 void floor_exchange_open(int rank);

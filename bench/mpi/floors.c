@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "floors.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <mpi.h>
 #include <pthread.h>
@@ -11,8 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "connection.h"
 #include "measure.h"
-#include "tcp_line.h"
 
 enum { exchange_bytes = 64 };  ///< about what a request or an answer has, with its headers
 
@@ -20,24 +19,11 @@ static int connection, target_memory;
 static off_t target_place;
 static char exchanged[exchange_bytes];  ///< the first one is 1 at the end
 
-static void send_all(void) {
-  if (send(connection, exchanged, exchange_bytes, MSG_NOSIGNAL) != exchange_bytes)
-    tcp_line_failed("send");
-}
-
-static void receive_all(int flags) {
-  for (size_t come = 0; come < exchange_bytes;) {
-    const ssize_t got = recv(connection, exchanged + come, exchange_bytes - come, flags);
-    if (got > 0) come += (size_t)got;
-    else if (got == 0 || (errno != EAGAIN && errno != EINTR)) tcp_line_failed("recv");
-  }
-}
-
 static void serve(int flags) {
   for (;;) {
-    receive_all(flags);
+    receive_all(connection, exchanged, exchange_bytes, flags);
     if (exchanged[0] != 0) return;
-    send_all();
+    send_all(connection, exchanged, exchange_bytes);
   }
 }
 
@@ -48,22 +34,24 @@ static void* serve_asleep(void* unused) {
   return NULL;
 }
 
-void floor_exchange_open(int rank) { connection = tcp_line(rank); }
+void floor_exchange_open(int rank) { connection = connect_ranks(rank); }
 
 void floor_exchange(void) {
   exchanged[0] = 0;
-  send_all();
-  receive_all(MSG_DONTWAIT);
+  send_all(connection, exchanged, exchange_bytes);
+  receive_all(connection, exchanged, exchange_bytes, MSG_DONTWAIT);
 }
 
 void floor_exchange_end(void) {
   exchanged[0] = 1;
-  send_all();
+  send_all(connection, exchanged, exchange_bytes);
 }
 
-void floor_serve_spinning(void) { serve(MSG_DONTWAIT); }
-
-void floor_serve_asleep(void) {
+void floor_exchange_serve(bool computing) {
+  if (!computing) {
+    serve(MSG_DONTWAIT);
+    return;
+  }
   pthread_t server;
   if (pthread_create(&server, NULL, serve_asleep, NULL) != 0 || pthread_detach(server) != 0)
     abort();
@@ -76,10 +64,10 @@ void floor_write_open(int rank, void* there) {
   char name[64];
   snprintf(name, sizeof name, "/proc/%lld/mem", (long long)known[0]);
   target_memory = open(name, O_WRONLY | O_CLOEXEC);
-  if (target_memory < 0) tcp_line_failed(name);
+  if (target_memory < 0) connection_failed(name);
   target_place = (off_t)known[1];
 }
 
 void floor_write(void) {
-  if (pwrite(target_memory, exchanged, 8, target_place) != 8) tcp_line_failed("pwrite");
+  if (pwrite(target_memory, exchanged, 8, target_place) != 8) connection_failed("pwrite");
 }

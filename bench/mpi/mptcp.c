@@ -7,32 +7,26 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "bench.h"
+#include "connection.h"
 
 #ifndef IPPROTO_MPTCP
 #define IPPROTO_MPTCP 262
 #endif
 
-static void give_up(const char* what) {
-  perror(what);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
 /// The first address of an interface other than the loopback, to which the other rank connects.
 /// With `subflows`, each further address may carry a subflow.
-static struct sockaddr_in own_address(bool subflows) {
+static struct in_addr own_address(bool subflows) {
   struct sockaddr_in first = {.sin_family = AF_UNSPEC};
   struct ifaddrs* all = NULL;
-  if (getifaddrs(&all) != 0) give_up("getifaddrs");
+  if (getifaddrs(&all) != 0) connection_failed("getifaddrs");
   if (subflows && system("ip mptcp limits set subflow 7 add_addr_accepted 7") != 0)
-    give_up("ip mptcp limits");
+    connection_failed("ip mptcp limits");
   for (const struct ifaddrs* i = all; i; i = i->ifa_next) {
     if (!i->ifa_addr || i->ifa_addr->sa_family != AF_INET || i->ifa_flags & IFF_LOOPBACK) continue;
     const struct sockaddr_in* in = (const struct sockaddr_in*)(const void*)i->ifa_addr;
@@ -46,62 +40,13 @@ static struct sockaddr_in own_address(bool subflows) {
     if (subflows && system(command) != 0) fprintf(stderr, "mptcp: no subflow by %s\n", i->ifa_name);
   }
   freeifaddrs(all);
-  return first;
-}
-
-static int socket_or_die(int protocol) {
-  const int fd = socket(AF_INET, SOCK_STREAM, protocol);
-  if (fd < 0) give_up("socket");
-  return fd;
-}
-
-/// A connected socket between ranks 0 and 1.
-static int connect_ranks(int rank, bool multipath) {
-  const int protocol = multipath ? IPPROTO_MPTCP : IPPROTO_TCP;
-  struct sockaddr_in at = own_address(multipath);
-  socklen_t length = sizeof at;
-  const int fd = socket_or_die(protocol);
-  int connected = fd;
-  if (rank == 1) {
-    at.sin_port = 0;
-    if (bind(fd, (struct sockaddr*)&at, sizeof at) != 0 || listen(fd, 1) != 0) give_up("listen");
-    if (getsockname(fd, (struct sockaddr*)&at, &length) != 0) give_up("getsockname");
-  }
-  MPI_Bcast(&at, sizeof at, MPI_BYTE, 1, MPI_COMM_WORLD);
-  if (rank == 1) {
-    connected = accept(fd, NULL, NULL);
-    if (connected < 0) give_up("accept");
-    close(fd);
-  } else if (connect(fd, (struct sockaddr*)&at, sizeof at) != 0) {
-    give_up("connect");
-  }
-  const int one = 1;
-  setsockopt(connected, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-  return connected;
-}
-
-static void send_all(int fd, const char* from, size_t bytes) {
-  while (bytes > 0) {
-    const ssize_t sent = send(fd, from, bytes, MSG_NOSIGNAL);
-    if (sent <= 0) give_up("send");
-    from += sent;
-    bytes -= (size_t)sent;
-  }
-}
-
-static void receive_all(int fd, char* into, size_t bytes) {
-  while (bytes > 0) {
-    const ssize_t got = recv(fd, into, bytes, 0);
-    if (got <= 0) give_up("recv");
-    into += got;
-    bytes -= (size_t)got;
-  }
+  return first.sin_addr;
 }
 
 static double there_and_back_ns(int rank, int fd, char* memory, size_t bytes) {
   const uint64_t start = now_ns();
   if (rank == 0) send_all(fd, memory, bytes);
-  receive_all(fd, memory, bytes);
+  receive_all(fd, memory, bytes, 0);
   if (rank == 1) send_all(fd, memory, bytes);
   return (double)(now_ns() - start);
 }
@@ -121,7 +66,8 @@ int main(int argc, char** argv) {
   bench_start(&b, own, argc, argv);
   const struct column columns[] = {{"bytes", 0}, {"median_us", 3}, {"mb_per_s", 1}};
   bench_table(&b, NULL, columns, 3);
-  const int fd = connect_ranks(b.rank, !single);
+  const int fd =
+      connect_ranks_at(b.rank, single ? IPPROTO_TCP : IPPROTO_MPTCP, own_address(!single));
   for (int i = 0; i < sizes.count; ++i) {
     const size_t bytes = sizes.value[i];
     char* memory = buffer(bytes);

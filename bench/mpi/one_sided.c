@@ -66,13 +66,26 @@ static const struct row {
   operation* run;
   int bytes;   ///< 0: each of --sizes
   bool locks;  ///< it begins and ends an epoch of its own, or needs none
-} rows[] = {{"put", put, 0, false},
-            {"get", get, 0, false},
-            {"accumulate", accumulate, 0, false},
-            {"fetch_op", fetch_and_op, 8, false},
-            {"cas", compare_and_swap, 8, false},
-            {"puts_of_8", puts_of_8, 512, false},
-            {"lock_put", lock_put_unlock, 8, true}};
+  /// Of what is not served by the library: what the target does besides waiting or computing, and
+  /// what the origin does in the end. Null: nothing.
+  void (*serve)(bool computing);
+  void (*end)(void);
+} rows[] = {{"put", put, 0, false, NULL, NULL},
+            {"get", get, 0, false, NULL, NULL},
+            {"accumulate", accumulate, 0, false, NULL, NULL},
+            {"fetch_op", fetch_and_op, 8, false, NULL, NULL},
+            {"cas", compare_and_swap, 8, false, NULL, NULL},
+            {"puts_of_8", puts_of_8, 512, false, NULL, NULL},
+            {"lock_put", lock_put_unlock, 8, true, NULL, NULL}};
+
+static const struct row exchange_row = {.name = "tcp_floor",
+                                        .run = exchange,
+                                        .bytes = 8,
+                                        .locks = true,
+                                        .serve = floor_exchange_serve,
+                                        .end = floor_exchange_end};
+static const struct row write_row = {
+    .name = "kernel_floor", .run = write_by_kernel, .bytes = 8, .locks = true};
 
 static void measure(struct bench* b, struct window* w, const struct row* r, int bytes,
                     bool computing) {
@@ -125,36 +138,13 @@ static void run_row(struct bench* b, struct window* w, const struct row* r, int 
     MPI_Barrier(MPI_COMM_WORLD);
     if (b->rank == 0) {
       measure(b, w, r, bytes, computing);
+      if (r->end != NULL) r->end();
       MPI_Send(NULL, 0, MPI_BYTE, 1, end_tag, MPI_COMM_WORLD);
     } else {
+      if (r->serve != NULL) r->serve(computing);
       be_target(computing);
     }
   }
-}
-
-/// The least that a library can take over TCP: `run_row` without a library.
-static void run_exchange(struct bench* b) {
-  const struct row exchanges = {"tcp_floor", exchange, 8, true};
-  floor_exchange_open(b->rank);
-  for (int computing = 0; computing < 2; ++computing) {
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (b->rank == 0) {
-      measure(b, NULL, &exchanges, 8, computing);
-      floor_exchange_end();
-      MPI_Send(NULL, 0, MPI_BYTE, 1, end_tag, MPI_COMM_WORLD);
-    } else {
-      if (computing) floor_serve_asleep();
-      else floor_serve_spinning();
-      be_target(computing);
-    }
-  }
-}
-
-/// The same for one call of the kernel that writes to the target's memory.
-static void run_write(struct bench* b, struct window* w) {
-  const struct row writes = {"kernel_floor", write_by_kernel, 8, true};
-  floor_write_open(b->rank, w->base);
-  run_row(b, w, &writes, 8);
 }
 
 /// An epoch in which both ranks take part.
@@ -215,8 +205,14 @@ static void run_operations(struct bench* b, struct window* w, const struct list*
       for (int s = 0; s < sizes->count; ++s) run_row(b, w, &rows[i], (int)sizes->value[s]);
     }
   }
-  if (tcp_floor) run_exchange(b);
-  if (kernel_floor) run_write(b, w);
+  if (tcp_floor) {
+    floor_exchange_open(b->rank);
+    run_row(b, w, &exchange_row, 8);
+  }
+  if (kernel_floor) {
+    floor_write_open(b->rank, w->base);
+    run_row(b, w, &write_row, 8);
+  }
   run_epochs(b, w, "fence", fence, true);
   run_epochs(b, w, "fence_put", fence_put, true);
   run_epochs(b, w, "pscw_put", pscw_put, false);
@@ -241,7 +237,7 @@ int main(int argc, char** argv) {
       {"--tcp-floor", option_flag, &tcp_floor,
        "also 64 bytes and back over a bare TCP connection, without the library"},
       {"--kernel-floor", option_flag, &kernel_floor,
-       "also a bare call of the kernel that writes 8 bytes to the target's memory"},
+       "also a bare system call that writes 8 bytes to the target's memory"},
       {NULL, option_flag, NULL, NULL}};
   bench_start(&b, own, argc, argv);
   size_t most = 4096;

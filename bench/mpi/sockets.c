@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
+#include "connection.h"
 #include "measure.h"
-#include "tcp_line.h"
 
 /// The thread is woken after so many bytes, not after each segment. Values from 1 KB to 2 MB make
 /// little difference.
@@ -27,11 +27,11 @@ static pthread_barrier_t turn;  ///< begins and ends each exchange; orders acces
 static void wake_at(size_t bytes) {
   const int least = bytes < wake_bytes ? (int)bytes : wake_bytes;
   if (setsockopt(line, SOL_SOCKET, SO_RCVLOWAT, &least, sizeof least) != 0)
-    tcp_line_failed("SO_RCVLOWAT");
+    connection_failed("SO_RCVLOWAT");
 }
 
 static size_t moved(ssize_t count) {
-  if (count < 0 && errno != EAGAIN && errno != EINTR) tcp_line_failed("the connection");
+  if (count < 0 && errno != EAGAIN && errno != EINTR) connection_failed("the connection");
   return count < 0 ? 0 : (size_t)count;
 }
 
@@ -42,7 +42,7 @@ static void exchange(struct way* w) {
     if (due > 0 && due < wake_bytes) wake_at(due);
     const short events = (short)((w->sent < w->bytes ? POLLOUT : 0) | (due > 0 ? POLLIN : 0));
     struct pollfd ready = {line, events, 0};
-    if (poll(&ready, 1, -1) < 0 && errno != EINTR) tcp_line_failed("poll");
+    if (poll(&ready, 1, -1) < 0 && errno != EINTR) connection_failed("poll");
     if ((ready.revents & POLLOUT) != 0)
       w->sent += moved(send(line, w->from + w->sent, w->bytes - w->sent, MSG_DONTWAIT));
     if ((ready.revents & POLLIN) != 0)
@@ -62,7 +62,7 @@ static void* serve(void* unused) {
 }
 
 void sockets_open(int rank) {
-  line = tcp_line(rank);
+  line = connect_ranks(rank);
   pthread_barrier_init(&turn, NULL, 2);
   pthread_t unused;
   if (pthread_create(&unused, NULL, serve, NULL) != 0) abort();

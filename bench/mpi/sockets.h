@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/// Connects ranks 0 and 1 (`tcp_line`). Collective.
+/// Connects ranks 0 and 1 (`connect_ranks`). Collective.
 void sockets_open(int rank);
 /// Makes the thread send `bytes` and receive as many. One transfer at a time; both ranks call it.
 void sockets_start(const void* from, void* into, size_t bytes);

@@ -15,8 +15,9 @@ SHARED = ("bench", "options", "table", "measure")
 PARTS = {
     "hello": (),
     "cache_line": ("options", "table", "measure"),
-    "nbc_work": (*SHARED, "sockets", "tcp_line"),
-    "one_sided": (*SHARED, "floors", "tcp_line"),
+    "mptcp": (*SHARED, "connection"),
+    "nbc_work": (*SHARED, "sockets", "connection"),
+    "one_sided": (*SHARED, "floors", "connection"),
 }  # others take SHARED
 FLAGS = ("-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-pthread")
 

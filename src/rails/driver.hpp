@@ -135,9 +135,9 @@ class driver {
     return connect(peer, address);
   }
   [[nodiscard]] virtual post send(peer_id peer, const packet& what) noexcept = 0;
-  /// Writes at most `out.size()` events and returns how many. 0: idle. A background thread
-  /// (base/thread_role.hpp) may get 0 once after it has got all that there was, although more has
-  /// come: its sleep then ends at once.
+  /// Writes at most `out.size()` events and returns how many. 0: idle. To a background thread
+  /// (base/thread_role.hpp) a driver may return 0 once after it has reported everything, although
+  /// more has come since, if `descriptor` is readable then.
   [[nodiscard]] virtual std::size_t reap(std::span<event> out) noexcept = 0;
   /// Gives back the memory of a `received` or `continued` event: each exactly once, in the order of
   /// the events.

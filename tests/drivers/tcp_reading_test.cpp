@@ -1,4 +1,4 @@
-// How often the reaper of a TCP rail asks the kernel for what has come.
+// When `reap` of a TCP rail leaves out the system calls that look for data.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -14,23 +14,23 @@ constexpr int pairs = 32;
 
 /// Packets that come two by two, the second one after the first was reaped. Returns how often the
 /// `reap` after that did not report the second one.
-int left_to_the_next_reap(tcp_pair& both) {
+int left_out(tcp_pair& both) {
   const auto come = [&](const std::string& text) {
     EXPECT_EQ(both.a->send(peer_id{1}, {.header = bytes_of(text)}), post::done);
     EXPECT_TRUE(readable(both.b->descriptor(), 10'000));
   };
-  int left = 0;
+  int count = 0;
   for (int i = 0; i < pairs; ++i) {
     EXPECT_EQ(both.b.step(), 0u);  // all has been reported
     come("first");
     EXPECT_EQ(both.b.step(), 1u);
     come("second");
     if (both.b.step() == 1) continue;
-    ++left;
-    EXPECT_TRUE(readable(both.b->descriptor(), 0));  // a sleep ends at once
+    ++count;
+    EXPECT_TRUE(readable(both.b->descriptor(), 0));  // a sleep would end at once
     EXPECT_EQ(both.b.step(), 1u);
   }
-  return left;
+  return count;
 }
 
 void connect(tcp_pair& both) {
@@ -38,19 +38,19 @@ void connect(tcp_pair& both) {
   EXPECT_TRUE(both.run_until([&] { return both.b.received.size() == 1; }));
 }
 
-TEST(tcp_reading, of_a_background_thread_leaves_what_comes_later_to_its_sleep) {
+TEST(tcp_reading, of_a_background_thread_is_left_out_once_after_it_has_read_everything) {
   tcp_pair both({}, {});
   connect(both);
-  int left = 0;
+  int count = 0;
   std::thread([&] {
     base::enter_background();
-    left = left_to_the_next_reap(both);
+    count = left_out(both);
   }).join();
-  EXPECT_GE(left, pairs / 2);  // now and then it looks at all connections instead
+  EXPECT_GE(count, pairs / 2);  // now and then it looks at all connections instead
   EXPECT_EQ(both.b.received.size(), 1u + 2 * pairs);
 }
 
-TEST(tcp_reading, of_a_background_thread_that_has_slept_finds_what_has_come) {
+TEST(tcp_reading, of_a_background_thread_is_not_left_out_after_a_sleep) {
   tcp_pair both({}, {});
   connect(both);
   std::thread([&] {
@@ -65,10 +65,10 @@ TEST(tcp_reading, of_a_background_thread_that_has_slept_finds_what_has_come) {
   }).join();
 }
 
-TEST(tcp_reading, of_a_waiting_thread_finds_all_that_has_come) {
+TEST(tcp_reading, of_a_waiting_thread_is_never_left_out) {
   tcp_pair both({}, {});
   connect(both);
-  EXPECT_EQ(left_to_the_next_reap(both), 0);
+  EXPECT_EQ(left_out(both), 0);
   EXPECT_EQ(both.b.received.size(), 1u + 2 * pairs);
 }
 

@@ -48,8 +48,9 @@ std::size_t reaper::reap(std::span<event> out) noexcept {
   report_losses(sink);
   if (!serving_.empty()) answer_peers();
   if (reader_.any_ready()) reader_.read_ready(sink);
-  const bool asked_before = std::exchange(drained_, false) && !shared_->wake.woken();
-  if (!asked_before || !base::runs_in_background()) read(sink);
+  const bool leaves_out = std::exchange(drained_, false) && base::runs_in_background() &&
+                          !shared_->wake.woken();  // it has not slept since
+  if (!leaves_out) read(sink);
   if (sink.count() == 0) reader_.nothing_came(sink);
   report(sink);
   if (!losing_.empty()) report_losses(sink);
@@ -58,9 +59,9 @@ std::size_t reaper::reap(std::span<event> out) noexcept {
   return sink.count();
 }
 
-/// A background thread that has been woken, and has read all that there was, calls once more before
-/// it sleeps. It need not ask the kernel again (`drained_`): its sleep ends for what has come
-/// meanwhile.
+/// A background thread that has reaped something reaps once more before it sleeps. If it has read
+/// all connections to their end (`drained_`), `reap` leaves out the system calls of that round:
+/// data that has come meanwhile makes its `epoll_wait` return at once.
 void reaper::read(event_sink& out) noexcept {
   auto& wake = shared_->wake;
   const bool others = up_count_ > reader_.recent();  // connections that had no data recently
@@ -71,9 +72,10 @@ void reaper::read(event_sink& out) noexcept {
     reader_.read_recent(out);
     const bool came = out.count() != before;
     look = !came && (others || wake.asleep() || wake.woken());
-    if (came && !others) wake.forget_woken();
-    drained_ =
-        came && !others && !reader_.any_ready() && serving_.empty() && base::runs_in_background();
+    if (came && !others) {
+      wake.forget_woken();
+      drained_ = base::runs_in_background() && !reader_.any_ready() && serving_.empty();
+    }
   }
   if (look) look_at_watch_set(out);
 }

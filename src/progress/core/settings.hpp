@@ -50,7 +50,7 @@ struct settings {
   polling points = polling::automatic;
   waiting_policy waits = waiting_policy::adaptive;
   /// Gives a thread that sleeps in a wait among computing threads the greatest weight in the
-  /// kernel's scheduler, and the event thread that of three threads, where permitted.
+  /// kernel's scheduler, and the event thread three times its weight, where permitted.
   bool greatest_weight = true;
   locking locks = locking::fine;
   offloading offload = offloading::inline_;

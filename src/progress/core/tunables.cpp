@@ -35,7 +35,7 @@ base::choice_tunable wait_weight{
     "greatest",
     "weight in the kernel's scheduler of a thread that sleeps in a wait while computing threads "
     "want every processor; greatest where permitted (CAP_SYS_NICE or RLIMIT_NICE), until the wait "
-    "ends, and the event thread then weighs three times as much as others"};
+    "ends, and the event thread has three times its weight"};
 
 base::number_tunable yield_us{
     "HEADWAY_YIELD_US",

@@ -56,11 +56,12 @@ class signals_blocked {
   sigset_t before_;
 };
 
-// Each nice value has a quarter more weight than the next: 1.25^5 is 3.
-constexpr int three_shares = 5;
+// A nice value has a quarter more weight than the next: 1.25^5 is 3.
+constexpr int nice_of_three_shares = 5;
 
-/// At so many nice values less than this thread has. False: the kernel refuses.
-[[nodiscard]] bool ask_short_slices(int less_nice) noexcept {
+/// Short slices for the calling thread, and a nice value that is so much less. False: the kernel
+/// refuses.
+bool set_short_slices(int less_nice) noexcept {
   scheduling_attributes wish;
   wish.nice = getpriority(PRIO_PROCESS, 0) - less_nice;  // of this thread
   wish.runtime = short_slice_ns;
@@ -129,10 +130,10 @@ std::vector<int> usable_processors(const topology::machine& machine) {
 
 void set_timer_slack(std::uint64_t ns) noexcept { prctl(PR_SET_TIMERSLACK, ns, 0, 0, 0); }
 
-void ask_short_slices() noexcept { static_cast<void>(ask_short_slices(0)); }
+void ask_short_slices() noexcept { set_short_slices(0); }
 
 void ask_short_slices_and_weight() noexcept {
-  if (!ask_short_slices(three_shares)) ask_short_slices();
+  if (!set_short_slices(nice_of_three_shares)) set_short_slices(0);
 }
 
 bool run_in_real_time(int policy) noexcept {

@@ -41,9 +41,9 @@ constexpr std::uint64_t least_timer_slack_ns = 1'000;
 /// Requests short slices, so that this thread runs soon after it is woken although every core
 /// computes: after 0.14 ms instead of 3.3. Linux before 6.12 ignores it.
 void ask_short_slices() noexcept;
-/// The same, and the weight of three ordinary threads where the kernel permits (CAP_SYS_NICE or
-/// RLIMIT_NICE): for a thread that is woken often and runs shortly, and would otherwise wait for
-/// the end of a turn once it has used its share.
+/// The same, and three times the scheduling weight (a nice value 5 less) where the kernel permits
+/// it (CAP_SYS_NICE or RLIMIT_NICE). For a thread that is woken often and runs briefly each time:
+/// once it has used its share, it would otherwise wait until another thread's time slice ends.
 void ask_short_slices_and_weight() noexcept;
 
 /// How long the calling thread has run, and how long it was ready without a processor.

@@ -130,7 +130,7 @@ int nice_of_event_thread(running& e) {
          getpriority(PRIO_PROCESS, 0);
 }
 
-TEST(event_thread, has_the_weight_of_three_threads_where_permitted) {
+TEST(event_thread, has_three_times_its_weight_where_permitted) {
   running e(settings{.points = polling::event});
   EXPECT_EQ(nice_of_event_thread(e), may_take_greatest_weight() ? -5 : 0);
 }

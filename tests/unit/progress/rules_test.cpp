@@ -135,6 +135,27 @@ TEST(event_thread, is_not_rung_for_letters_that_a_polling_thread_takes) {
   e->pending_ended();
 }
 
+// Where the polling thread loses its processor, the event thread looks more often for a while: what
+// counts is that a quarter of a second comes without that.
+TEST(event_thread, looks_about_once_a_millisecond_beside_a_thread_that_polls) {
+  constexpr std::uint64_t period_ms = 250;
+  running e(polling::event);
+  mailbox box(*e);
+  e->pending_started();
+  const auto looks_in_a_period = [&] {
+    const auto before = e->statistics().event_looks;
+    const auto end = base::machine_now_ns() + period_ms * ms;
+    while (base::machine_now_ns() < end) {
+      e->pending_started();  // so often that it does not pay to sleep on events
+      static_cast<void>(e->poll());
+      e->pending_ended();
+    }
+    return e->statistics().event_looks - before;
+  };
+  EXPECT_TRUE(eventually([&] { return looks_in_a_period() < 2 * period_ms; }));
+  e->pending_ended();
+}
+
 TEST(event_thread, comes_back_when_a_queue_is_left_unattended) {
   running e(polling::automatic, waiting_policy::busy);
   mailbox box(*e);

@@ -14,45 +14,49 @@
 
 namespace headway::windows {
 
-struct target::answer : base::list_hook<> {
-  answer(target& by, int to, int under) noexcept : of(by), source(to), tag(under) {
-    by.unsent_.fetch_add(1, std::memory_order_relaxed);  // counted before it is sent
+/// A message of the target that has not ended; in `unfinished_` from its construction on.
+struct target::unfinished : base::list_hook<unfinished> {
+  unfinished(target& by, int other, bool (*at_end)(messages::request&) noexcept) noexcept
+      : of(by), source(other) {
     wire.owner = this;
-    wire.finish = [](messages::request& r) noexcept {
-      end(*static_cast<answer*>(r.owner));
-      return false;
-    };
+    wire.finish = at_end;
+    const base::lock_guard held(of.lock_);
+    of.unfinished_.push_back(*this);
   }
+  virtual ~unfinished() = default;
+  unfinished(const unfinished&) = delete;
+  unfinished& operator=(const unfinished&) = delete;
 
   target& of;
   const int source;
+  messages::request wire;
+};
+
+struct target::answer final : unfinished, base::list_hook<> {
+  answer(target& by, int to, int under) noexcept
+      : unfinished(by, to,
+                   [](messages::request& r) noexcept {
+                     end(*static_cast<unfinished*>(r.owner));
+                     return false;
+                   }),
+        tag(under) {}
+
   const int tag;
   lock_type lock = lock_type::shared;            // that it grants
   std::optional<std::vector<std::byte>> behind;  // requests that are served then; it is not sent
   status how = status::ok;                       // what it says, of a flush
   std::unique_ptr<std::byte[]> bytes;
-  messages::request wire;
 };
 
-struct target::large_put {
-  large_put(target& by, int from) noexcept : of(by), source(from) {
-    by.unsent_.fetch_add(1, std::memory_order_relaxed);  // as an answer
-    wire.owner = this;
-    wire.finish = [](messages::request& r) noexcept {
-      auto* const self = static_cast<large_put*>(r.owner);
-      target& whose = self->of;
-      const int from_rank = self->source;
-      const bool well = r.arrived.how == messages::outcome::ok;
-      delete self;
-      whose.end_large_put(from_rank, well ? status::ok : status::out_of_range);
-      whose.unsent_.fetch_sub(1, std::memory_order_release);  // (A)
-      return false;
-    };
-  }
-
-  target& of;
-  const int source;
-  messages::request wire;
+struct target::large_put final : unfinished {
+  large_put(target& by, int from) noexcept
+      : unfinished(by, from, [](messages::request& r) noexcept {
+          auto& self = *static_cast<unfinished*>(r.owner);
+          const bool well = r.arrived.how == messages::outcome::ok;
+          self.of.end_large_put(self.source, well ? status::ok : status::out_of_range);
+          end(self);
+          return false;
+        }) {}
 };
 
 target::target(messages::exchange& exchange, messages::context& context, exposed_memory& memory,
@@ -72,10 +76,14 @@ target::target(messages::exchange& exchange, messages::context& context, exposed
   incoming_.finish = &target::on_request;
 }
 
+/// Without `stop`, messages may be left that nobody ends any more.
 target::~target() {
-  drop(lock_queue_);  // after the loss of a process
-  const base::lock_guard held(lock_);
-  drop(waiting_flushes_);
+  base::intrusive_list<unfinished, unfinished> left;
+  {
+    const base::lock_guard held(lock_);
+    left.append(unfinished_);
+  }
+  while (auto* const each = left.pop_front()) delete each;
 }
 
 void target::start() noexcept { receive_next(); }
@@ -91,20 +99,21 @@ void target::stop() noexcept {
     exchange_.cancel(incoming_);
   // Only an origin whose wait has ended with an error still queues here: a process of the window is
   // lost, which this process may not have noticed yet.
-  drop(lock_queue_);
-  for (base::backoff a_little; unsent_.load(std::memory_order_acquire) != 0;
-       a_little.wait())  // (A)
-    exchange_.engine().poll();
+  while (answer* const each = lock_queue_.pop_front()) end(*each);
+  for (base::backoff a_little; has_unfinished(); a_little.wait()) exchange_.engine().poll();
 }
 
-void target::drop(base::intrusive_list<answer>& never_sent) noexcept {
-  while (auto* const each = never_sent.pop_front()) end(*each);
+bool target::has_unfinished() noexcept {
+  const base::lock_guard held(lock_);
+  return !unfinished_.empty();
 }
 
-void target::end(answer& over) noexcept {
-  target& whose = over.of;
-  delete &over;
-  whose.unsent_.fetch_sub(1, std::memory_order_release);  // (A)
+void target::end(unfinished& over) noexcept {
+  {
+    const base::lock_guard held(over.of.lock_);
+    over.of.unfinished_.erase(over);
+  }
+  delete &over;  // the target may be gone
 }
 
 // A request may arrive inside the call that posts its receive; it is then served by the loop that

@@ -38,7 +38,7 @@ class target {
     control_line& line;
     lock_holder me;
   };
-  /// All five outlive it.
+  /// All five outlive it; the exchange need not if `stop` is not called, after a death.
   target(messages::exchange& exchange, messages::context& context, exposed_memory& memory,
          const own_line& own, statistics::row& served);
   target(const target&) = delete;
@@ -62,6 +62,7 @@ class target {
 
  private:
   /// An answer, or the bytes of a large put; deletes itself at its end.
+  struct unfinished;
   struct answer;
   struct large_put;
   /// What is known of an origin.
@@ -107,8 +108,8 @@ class target {
   void note(int source, status how) noexcept;
   [[nodiscard]] status take_status(int source) noexcept;
   void end_large_put(int source, status how) noexcept;
-  void drop(base::intrusive_list<answer>& never_sent) noexcept;
-  static void end(answer& over) noexcept;
+  [[nodiscard]] bool has_unfinished() noexcept;
+  static void end(unfinished& over) noexcept;
   /// Sends `ready`, with the origin's status in it if it is the answer to a flush.
   void send(answer& ready) noexcept;
   void send(answer& ready, std::span<const std::byte> bytes) noexcept;
@@ -130,7 +131,6 @@ class target {
   // (T) release by the thread that leaves, acquire by the one that begins: it sees what was served.
   std::atomic<int> turns_{0};
   std::atomic<bool> stopped_{false};  // release by the end of the receive, acquire in `stop` (S)
-  std::atomic<std::uint32_t> unsent_{0};  // answers and large puts; (A) release, acquire in `stop`
   base::intrusive_list<answer> lock_queue_;  // served requests only
   std::vector<grants> granted_;              // likewise
   bool granting_ = false;                    // likewise
@@ -139,6 +139,7 @@ class target {
   base::spinlock lock_;
   std::vector<origin> origins_ HEADWAY_GUARDED_BY(lock_);
   base::intrusive_list<answer> waiting_flushes_ HEADWAY_GUARDED_BY(lock_);
+  base::intrusive_list<unfinished, unfinished> unfinished_ HEADWAY_GUARDED_BY(lock_);
 };
 
 }  // namespace headway::windows

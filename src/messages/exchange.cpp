@@ -17,6 +17,7 @@ exchange::exchange(packets::peers& peers, progress::engine& engine)
 exchange::~exchange() {
   parts_->sources_.stop();
   parts_->peers.stop();
+  free_kept_memory();
 }
 
 progress::engine& exchange::engine() noexcept { return parts_->engine; }

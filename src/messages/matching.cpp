@@ -1,19 +1,24 @@
 #include "messages/matching.hpp"
 
-#include <cstdlib>
 #include <new>
 #include <utility>
 
 #include "base/assert.hpp"
 #include "base/copy_between_cores.hpp"
+#include "messages/kept_memory.hpp"
 #include "messages/wire.hpp"
 
 namespace headway::messages {
 namespace {
 
+constinit kept_memory memory_of_messages(sizeof(unexpected_message));
+
 unexpected_message* allocate(std::size_t payload_bytes) noexcept {
-  void* memory = std::malloc(sizeof(unexpected_message) + payload_bytes);
-  return memory ? new (memory) unexpected_message : nullptr;
+  void* const memory = memory_of_messages.take(payload_bytes);
+  if (!memory) return nullptr;
+  auto* const message = new (memory) unexpected_message;
+  message->room = payload_bytes;
+  return message;
 }
 
 }  // namespace
@@ -51,9 +56,12 @@ unexpected_message* make_unexpected(packets::peer& from, const rts& announced) n
 }
 
 void free_unexpected(unexpected_message* message) noexcept {
+  const auto room = message->room;
   message->~unexpected_message();
-  std::free(message);
+  memory_of_messages.give_back(message, room);
 }
+
+void free_kept_memory() noexcept { memory_of_messages.clear(); }
 
 matcher::matcher() noexcept {
   posted_.move_to(first_posted_);

@@ -39,6 +39,7 @@ struct unexpected_message : base::list_hook<>,
   std::uint64_t announced_ns = 0;  // when the request to send came; 0: times are not kept
   std::size_t bytes = 0;           // length of the message
   std::uint32_t charge = 0;        // the credits that it occupies
+  std::size_t room = 0;            // bytes behind it
   /// As in its envelope.
   [[nodiscard]] int matched_source() const noexcept {
     return static_cast<int>(source_of(source, history));
@@ -55,6 +56,8 @@ struct unexpected_message : base::list_hook<>,
 [[nodiscard]] unexpected_message* make_unexpected(packets::peer& from,
                                                   const rts& announced) noexcept;
 void free_unexpected(unexpected_message* message) noexcept;
+/// Frees the memory that is kept for the next ones.
+void free_kept_memory() noexcept;
 
 /// Posted receives and unexpected messages of one context.
 /// Shape:    posted receives are indexed by the (source, tag) with which they were posted,

@@ -76,7 +76,7 @@ target::target(messages::exchange& exchange, messages::context& context, exposed
   incoming_.finish = &target::on_request;
 }
 
-/// Without `stop`, messages may be left that nobody ends any more.
+/// Without `stop`, messages may be left that no thread ends any more.
 target::~target() {
   base::intrusive_list<unfinished, unfinished> left;
   {

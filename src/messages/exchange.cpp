@@ -17,6 +17,7 @@ exchange::exchange(packets::peers& peers, progress::engine& engine)
 exchange::~exchange() {
   parts_->sources_.stop();
   parts_->peers.stop();
+  parts_.reset();  // with the messages that were never received
   free_kept_memory();
 }
 

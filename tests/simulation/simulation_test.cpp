@@ -59,8 +59,8 @@ TEST(simulation, keeps_every_invariant_where_it_once_did_not) {
   }
 }
 
-// The same of one-sided operations: a process died whose request came in several packets, or whose
-// large put or answer was under way; its memory was lost.
+// The same of one-sided operations. A process died whose request came in several packets (the first
+// two seeds), or while its target received a large put or sent an answer, whose memory leaked.
 TEST(simulation, keeps_the_orderings_of_one_sided_operations_where_it_once_did_not) {
   for (const std::uint64_t seed : {612ul, 3090ul, 1796001070000002ul, 1796001017000002ul}) {
     const auto what = scenario::of_seed_windows(seed);

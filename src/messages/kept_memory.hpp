@@ -22,7 +22,7 @@ class kept_memory {
   static constexpr std::size_t largest = std::size_t{1} << last_power;
   static constexpr std::size_t bytes_max = std::size_t{8} << 20;
 
-  /// Each block has so many bytes in front.
+  /// `head_bytes`: of each block, in front of the bytes that are asked for.
   constexpr explicit kept_memory(std::size_t head_bytes) noexcept : head_bytes_(head_bytes) {}
   kept_memory(const kept_memory&) = delete;
   kept_memory& operator=(const kept_memory&) = delete;
@@ -31,7 +31,7 @@ class kept_memory {
   [[nodiscard]] void* take(std::size_t bytes) noexcept;
   /// The same number of bytes as in `take`.
   void give_back(void* memory, std::size_t bytes) noexcept;
-  /// Frees what is kept; the last call, if the object ends before the process.
+  /// Frees what is kept. An object that ends before the process does needs this as its last call.
   void clear() noexcept;
 
  private:

@@ -14,7 +14,7 @@
 
 namespace headway::windows {
 
-/// A message of the target that has not ended; in `unfinished_` from its construction on.
+/// In `unfinished_` as long as it lives.
 struct target::unfinished : base::list_hook<unfinished> {
   unfinished(target& by, int other, bool (*at_end)(messages::request&) noexcept) noexcept
       : of(by), source(other) {
@@ -76,7 +76,7 @@ target::target(messages::exchange& exchange, messages::context& context, exposed
   incoming_.finish = &target::on_request;
 }
 
-/// Without `stop`, messages may be left that no thread ends any more.
+/// If `stop` was not called, there may be messages whose exchange ended before they did.
 target::~target() {
   base::intrusive_list<unfinished, unfinished> left;
   {

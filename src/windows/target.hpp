@@ -38,7 +38,8 @@ class target {
     control_line& line;
     lock_holder me;
   };
-  /// All five outlive it; the exchange need not if `stop` is not called, after a death.
+  /// All five outlive it, except the exchange of a target on which `stop` is not called (after the
+  /// death of a process): that exchange ends before the target.
   target(messages::exchange& exchange, messages::context& context, exposed_memory& memory,
          const own_line& own, statistics::row& served);
   target(const target&) = delete;
@@ -61,10 +62,10 @@ class target {
   }
 
  private:
-  /// An answer, or the bytes of a large put; deletes itself at its end.
+  /// A message that this target sends or receives; deletes itself when the message has ended.
   struct unfinished;
   struct answer;
-  struct large_put;
+  struct large_put;  ///< its bytes, which come as a message of their own
   /// What is known of an origin.
   struct origin {
     std::uint32_t large_puts = 0;  // whose bytes have not arrived

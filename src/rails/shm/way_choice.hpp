@@ -22,7 +22,7 @@ namespace headway::rails::shm {
 class way_choice {
  public:
   enum class way : std::uint8_t { buffers, placing };
-  static constexpr std::uint32_t trials = 8;
+  static constexpr std::uint32_t trials = 8, trials_least = 4;
   static constexpr std::uint32_t retry_period = 64;  // at least, and so that it costs 2 % at most
 
   [[nodiscard]] way choose(std::uint64_t bytes) noexcept {
@@ -30,11 +30,13 @@ class way_choice {
     size_class& c = classes_[which];
     if (c.chosen == 0 && which > 0) start_like(c, classes_[which - 1]);
     const std::uint32_t number = c.chosen++;
-    // The first ones meet cold memory and page faults: each way gets several.
-    if (number < trials) return number % 2 == 0 ? way::buffers : way::placing;
     const auto by_placing = c.placing.load(std::memory_order_relaxed);
     const auto by_buffers = c.buffers.load(std::memory_order_relaxed);
     const auto [least, most] = std::minmax(by_placing, by_buffers);
+    // The first ones meet cold memory and page faults: each way gets several, fewer if they differ
+    // clearly.
+    if (number < (base::clearly_longer(most, least) ? trials_least : trials))
+      return number % 2 == 0 ? way::buffers : way::placing;
     const auto worth = (most - least) * 50 / std::max<std::uint64_t>(least, 1);
     const bool the_slower = number - c.retried >= std::max<std::uint64_t>(retry_period, worth);
     if (the_slower) c.retried = number;

@@ -363,7 +363,7 @@ TEST(shm_transfers, try_to_place_once_each_buffer_was_used_and_no_payload_comes)
   for (std::uint32_t i = 0; i < way_choice::trials; ++i) EXPECT_FALSE(places(true));
   std::uint32_t placed = 0;
   for (std::uint32_t i = 0; i < way_choice::trials; ++i) placed += places();
-  EXPECT_EQ(placed, way_choice::trials / 2);
+  EXPECT_GE(placed, way_choice::trials_least / 2);
 }
 
 TEST(shm_records, of_one_cell_and_of_more_follow_each_other_in_any_order) {

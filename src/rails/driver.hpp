@@ -23,6 +23,7 @@ struct limits {
   const char* name = "";             ///< "shm", "tcp:eth0"
   std::size_t header_bytes_max = 0;  ///< of a packet's header; at least 64
   std::size_t eager_bytes_max = 0;   ///< of a packet's payload
+  std::size_t whole_bytes_max = 0;   ///< of one that `takes_whole`; less than 2^24
   std::size_t inline_bytes_max = 0;  ///< payload up to here is always `done`, never `posted`
   std::uint32_t poll_cost_ns = 0;    ///< of a `reap` that finds nothing; order of magnitude
   /// one way; order of magnitude; of several rails the lowest comes first
@@ -135,6 +136,12 @@ class driver {
     return connect(peer, address);
   }
   [[nodiscard]] virtual post send(peer_id peer, const packet& what) noexcept = 0;
+  /// Whether `send` takes a packet `in_parts` with so many bytes of payload now, although they are
+  /// more than `eager_bytes_max`. At most `whole_bytes_max`. For the thread that may send; for
+  /// others, a hint.
+  [[nodiscard]] virtual bool takes_whole(peer_id /*peer*/, std::size_t /*bytes*/) const noexcept {
+    return false;
+  }
   /// Writes at most `out.size()` events and returns how many. 0: idle. To a background thread
   /// (base/thread_role.hpp) a driver may return 0 once after it has reported everything, although
   /// more has come since, if `descriptor` is readable then.

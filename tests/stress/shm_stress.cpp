@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <random>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -74,6 +75,7 @@ class member {
   void check() const {
     EXPECT_EQ(packets_, packet_count * (driver_count - 1));
     EXPECT_TRUE(in_order_);
+    EXPECT_TRUE(well_filled_);
     for (std::uint32_t from = 0; from < driver_count; ++from)
       for (std::uint32_t n = 0; from != rank_ && n < zone_count; ++n) {
         auto wanted = content(from, rank_, n);
@@ -83,6 +85,13 @@ class member {
 
  private:
   [[nodiscard]] static bool can_wait(std::uint32_t packet) { return packet % 3 != 0; }
+  /// Each byte of a packet's payload.
+  [[nodiscard]] static std::byte filling(std::uint32_t packet) { return std::byte(packet % 251); }
+  void filled(std::span<const std::byte> payload, std::uint32_t packet) {
+    const auto wanted = filling(packet);
+    well_filled_ =
+        well_filled_ && std::ranges::all_of(payload, [=](std::byte b) { return b == wanted; });
+  }
   [[nodiscard]] bool late() const { return base::machine_now_ns() > deadline_ns_; }
   [[nodiscard]] bool all_here() const {
     return packets_ == packet_count * (driver_count - 1) && landed_ == landed_wanted &&
@@ -104,6 +113,7 @@ class member {
     for (std::uint32_t n = 0; n < zone_count; ++n) payloads.push_back(content(rank_, to, n));
     for (std::uint32_t i = 0; i < packet_count && !late(); ++i) {
       const std::size_t size = i % 40 == 0 ? random() % filler.size() : random() % 100;
+      std::fill_n(filler.begin(), size, filling(i));
       post_until_taken([&] {
         return driver_.send(peer_id{to}, {.header = std::as_bytes(std::span(&i, 1)),
                                           .payload = std::span(filler).first(size),
@@ -141,6 +151,7 @@ class member {
       std::uint32_t number = 0;
       std::memcpy(&number, e.bytes.data(), sizeof number);
       hurried = !can_wait(number);
+      filled(e.bytes.subspan(sizeof number), number);
       in_order_ = in_order_ && number == next_[static_cast<std::size_t>(e.peer)]++;
       due_[static_cast<std::size_t>(e.peer)] = e.count;
       driver_.release(e);
@@ -149,6 +160,7 @@ class member {
       auto& due = due_[static_cast<std::size_t>(e.peer)];
       in_order_ = in_order_ && due == e.bytes.size() + e.count;
       due = e.count;
+      filled(e.bytes, next_[static_cast<std::size_t>(e.peer)] - 1);
       driver_.release(e);
     } else if (e.kind == event_kind::landed) {
       landed_ += e.count;
@@ -201,7 +213,7 @@ class member {
   std::array<std::vector<ticket>, driver_count> targets_;  // the others' zones for this one
   std::array<std::uint32_t, driver_count> next_{};
   std::array<std::uint64_t, driver_count> due_{};  // bytes of a packet in parts
-  bool in_order_ = true;
+  bool in_order_ = true, well_filled_ = true;
   std::atomic<std::uint32_t> packets_{0}, sent_{0}, posted_{0}, senders_left_{driver_count - 1};
   std::atomic<std::uint64_t> landed_{0};
   std::atomic<int> slept_through_{0};

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "rails/shm/passed_buffers.hpp"
 #include "rails/shm/ring.hpp"
 #include "rails/shm_slots.hpp"
 
@@ -15,13 +16,13 @@ namespace headway::rails::shm {
 // peers.
 //
 //   segment_head | shared lines
-//   slot 0: slot_control, ring, piece buffers, reply buffers | slot 1 … | banks
+//   slot 0: slot_control, ring, passed buffer, piece buffers, reply buffers | slot 1 … | banks
 //
 // A peer that attaches claims a slot and is from then on the only one that writes there, but for
-// the reply buffers, which the owner writes. Every line has one writer unless its comment says
-// otherwise; in the shared lines and banks (shm_slots.hpp) that is the owner. The file is sparse:
-// what was never touched takes no memory. Zero bytes are the valid empty state of everything but
-// the head's first lines.
+// the reply buffers, which the owner writes, and the passed buffer (passed_buffers.hpp). Every line
+// has one writer unless its comment says otherwise; in the shared lines and banks (shm_slots.hpp)
+// that is the owner. The file is sparse: what was never touched takes no memory. Zero bytes are the
+// valid empty state of everything but the head's first lines.
 
 constexpr std::size_t line_bytes = 64;
 constexpr std::size_t cell_bytes = line_bytes / cells_per_line;  ///< of a ring
@@ -32,7 +33,7 @@ constexpr std::uint32_t transfers_max = 16;  ///< large payloads under way to on
 constexpr std::uint32_t calls_max = 8;
 constexpr std::uint32_t reply_count = 2;  ///< buffers of a slot for replies to gets, one piece each
 constexpr std::uint64_t layout_magic = 0x6879'6177'6461'6568;
-constexpr std::uint32_t layout_version = 15;
+constexpr std::uint32_t layout_version = 16;
 
 using token = std::array<std::byte, 16>;
 
@@ -46,6 +47,9 @@ struct geometry {
   [[nodiscard]] bool sane() const noexcept;
   /// The longest payload of a packet. The ring has room for several.
   [[nodiscard]] std::size_t eager_bytes() const noexcept;
+  /// The longest payload of a packet in a passed buffer.
+  [[nodiscard]] std::size_t whole_bytes() const noexcept;
+  [[nodiscard]] std::size_t passed_bytes() const noexcept;
   /// The longest put that goes through the ring.
   [[nodiscard]] std::size_t small_put_bytes() const noexcept;
   [[nodiscard]] std::size_t slot_bytes() const noexcept;
@@ -156,16 +160,19 @@ struct record_head {
   std::size_t bytes = 0;      ///< less than 2^24
   std::size_t following = 0;  ///< bytes of a packet in later records, less than 2^24
   std::size_t gap = 0;        ///< bytes between the word and the record's bytes: see `gap_before`
+  record_place place = record_place::ring;
 };
 [[nodiscard]] constexpr std::uint64_t record_word(const record_head& head) noexcept {
-  return static_cast<std::uint64_t>(head.gap) << 56 | static_cast<std::uint64_t>(head.bytes) << 32 |
+  return static_cast<std::uint64_t>(head.place) << 62 | static_cast<std::uint64_t>(head.gap) << 56 |
+         static_cast<std::uint64_t>(head.bytes) << 32 |
          static_cast<std::uint64_t>(head.following) << 8 | static_cast<std::uint64_t>(head.kind);
 }
 [[nodiscard]] constexpr record_head read_record_word(std::uint64_t word) noexcept {
   return {.kind = static_cast<record_kind>(word & 0xff),
           .bytes = word >> 32 & 0xff'ffff,
           .following = word >> 8 & 0xff'ffff,
-          .gap = word >> 56};
+          .gap = word >> 56 & 0x3f,
+          .place = static_cast<record_place>(word >> 62)};
 }
 
 struct put_prefix {
@@ -219,6 +226,7 @@ struct get_call {
   return (place - before) & (unit - 1) & ~std::size_t{7};  // a power of two: no division
 }
 constexpr std::size_t gap_max = line_bytes - 8;
+static_assert(gap_max < 64);  // of a record's word
 
 /// Cells that a record takes with `bytes` after its word, gap included: one, or those of whole
 /// lines.
@@ -227,10 +235,16 @@ constexpr std::size_t gap_max = line_bytes - 8;
   return all <= cell_bytes ? 1 : (all + line_bytes - 1) / line_bytes * cells_per_line;
 }
 
+/// The same of any record.
+[[nodiscard]] constexpr std::uint64_t cells_in_ring(const record_head& head) noexcept {
+  return head.place == record_place::ring ? cells_of(head.gap + head.bytes) : 1;
+}
+
 /// The parts of a slot in a mapped segment.
 struct slot_view {
   slot_control* control = nullptr;
   std::byte* ring = nullptr;
+  std::byte* passed = nullptr;
   std::byte* pieces = nullptr;
   std::byte* replies = nullptr;
 };

@@ -4,8 +4,6 @@
 #include <cstring>
 
 #include "base/assert.hpp"
-#include "base/clock.hpp"
-#include "base/copy_between_cores.hpp"
 #include "base/log.hpp"
 #include "base/thread_role.hpp"
 #include "rails/shm/atomic_calls.hpp"
@@ -14,8 +12,8 @@
 namespace headway::rails::shm {
 namespace {
 
-constexpr std::uint64_t prefetched_cells_max = 16 * cells_per_line;
-constexpr const char* behind_its_exposure = "a payload ends behind its exposure";
+constexpr std::size_t prefetched_bytes_max = 16 * line_bytes;
+constexpr const char* not_together = "a packet's parts do not belong together";
 
 }  // namespace
 
@@ -23,7 +21,8 @@ void receive_channel::begin(const context& given) noexcept {
   c_ = given;
   std::destroy_at(&reader_);
   std::construct_at(&reader_, ring_memory(given.slot, given.shape.ring_bytes));
-  map_now(given.slot.ring, given.shape.ring_bytes);
+  map_now(given.slot.ring, given.shape.ring_bytes + given.shape.passed_bytes());
+  given.back->passed().set_own(given.slot.passed);
   gets_.begin(given.slot, given.shape.piece_bytes);
   given.slot.control->pulls.store(given.readable_pid != 0, std::memory_order_relaxed);  // a hint
 }
@@ -56,11 +55,12 @@ std::size_t receive_channel::take_records(std::span<event> out) noexcept {
     if (!follows_) break;
     const auto head = read_record_word(word);
     if (head.bytes + head.following > c_.record_bytes_max ||
-        cells_of(head.gap + head.bytes) > reader_.cells_to_end(position)) {
+        cells_in_ring(head) > reader_.cells_to_end(position)) {
       break_off("a record has no valid size");
       break;
     }
-    if (!in_a_row) prefetch(head);
+    if (!in_a_row && head.place == record_place::ring)
+      prefetch(reader_.memory().cell(position), cells_of(head.gap + head.bytes) * cell_bytes);
     if (take_record(head, position, out[count])) ++count;
     if (!in_a_row && head.kind != record_kind::skip) break;
   }
@@ -69,39 +69,78 @@ std::size_t receive_channel::take_records(std::span<event> out) noexcept {
 
 /// A record's lines come from the peer's core while its packet is matched. Those of records in a
 /// row the processor fetches ahead itself.
-void receive_channel::prefetch(const record_head& head) noexcept {
-  const auto cells = std::min(cells_of(head.gap + head.bytes), prefetched_cells_max);
-  for (auto cell = cells_per_line; cell < cells; cell += cells_per_line)
-    __builtin_prefetch(reader_.memory().cell(reader_.position() + cell));
+void receive_channel::prefetch(const std::byte* first, std::size_t bytes) noexcept {
+  const auto size = std::min(bytes, prefetched_bytes_max);
+  for (std::size_t at = line_bytes; at < size; at += line_bytes) __builtin_prefetch(first + at);
 }
 
 inline bool receive_channel::take_record(const record_head& head, std::uint64_t position,
                                          event& e) noexcept {
-  const std::span<const std::byte> record(
-      reader_.memory().cell(position) + sizeof(std::uint64_t) + head.gap, head.bytes);
-  const bool is_more = head.kind == record_kind::more;
-  const bool is_packet = is_more || head.kind == record_kind::packet;
-  if (is_packet ? following_ != (is_more ? head.bytes + head.following : 0) : head.following != 0) {
-    break_off("a packet's parts do not belong together");
+  const std::byte* const at = reader_.memory().cell(position) + sizeof(std::uint64_t) + head.gap;
+  if (head.kind != record_kind::packet || head.place != record_place::ring) [[unlikely]]
+    return take_other(head, at, e);
+  if (following_ != 0) [[unlikely]] {
+    break_off(not_together);
     return false;
   }
-  if (!is_packet) return take_other(head, record, e);
-  const std::uint64_t cells = cells_of(head.gap + head.bytes);
-  following_ = head.following;
-  e = {.kind = is_more ? event_kind::continued : event_kind::received,
-       .peer = c_.back->peer(),
-       .count = head.following,
-       .bytes = record,
-       .driver_word = std::uint64_t{c_.index} << 32 | (cells + carried_cells_)};
-  carried_cells_ = 0;
-  ++held_records_;
-  reader_.advance_to(position + cells);
+  report(head, at, 0, e);
   return true;
 }
 
-/// A record that is no packet.
-bool receive_channel::take_other(const record_head& head, std::span<const std::byte> record,
-                                 event& e) noexcept {
+/// A packet, or a part of one. `passes_on`: for `release`.
+inline void receive_channel::report(const record_head& head, const std::byte* at,
+                                    std::uint64_t passes_on, event& e) noexcept {
+  const std::uint64_t cells = cells_in_ring(head);
+  following_ = head.following;
+  e = {.kind = head.kind == record_kind::more ? event_kind::continued : event_kind::received,
+       .peer = c_.back->peer(),
+       .count = head.following,
+       .bytes = {at, head.bytes},
+       .driver_word = std::uint64_t{c_.index} << 32 | passes_on | (cells + carried_cells_)};
+  carried_cells_ = 0;
+  ++held_records_;
+  reader_.advance_to(reader_.position() + cells);
+}
+
+/// A packet in a passed buffer, or a part that continues one. `in_ring`: where it would be there.
+bool receive_channel::take_part(const record_head& head, const std::byte* in_ring,
+                                event& e) noexcept {
+  const bool is_more = head.kind == record_kind::more;
+  if (following_ != (is_more ? head.bytes + head.following : 0) ||
+      (is_more && head.place != part_place_)) {
+    break_off(not_together);
+    return false;
+  }
+  if (!is_more) {
+    const bool named = head.place <= record_place::writers_buffer;
+    const std::byte* const buffer = named ? c_.back->passed().find(head.place) : nullptr;
+    if (!buffer) {
+      break_off("a packet lies in a buffer that is not its writer's");
+      return false;
+    }
+    next_part_ = buffer + sizeof(std::uint64_t) + head.gap;
+  }
+  part_place_ = head.following == 0 ? record_place::ring : head.place;
+  if (head.place == record_place::ring) {
+    report(head, in_ring, 0, e);
+    return true;
+  }
+  const std::byte* const part = std::exchange(next_part_, next_part_ + head.bytes);
+  prefetch(part, head.bytes);
+  report(head, part,
+         head.following == 0 ? static_cast<std::uint64_t>(head.place) << place_shift : 0, e);
+  return true;
+}
+
+/// A record that is no whole packet in the ring.
+bool receive_channel::take_other(const record_head& head, const std::byte* at, event& e) noexcept {
+  if (head.kind == record_kind::packet || head.kind == record_kind::more)
+    return take_part(head, at, e);
+  if (head.following != 0 || head.place != record_place::ring) {
+    break_off("a record that is no packet has parts or lies in a buffer");
+    return false;
+  }
+  const std::span record(at, head.bytes);
   const std::uint64_t cells = cells_of(head.gap + head.bytes);
   switch (head.kind) {
     case record_kind::packet:  // above
@@ -228,8 +267,12 @@ void receive_channel::consume(std::uint64_t cells) noexcept {
   }
 }
 
-void receive_channel::release(std::uint64_t cells) noexcept {
+void receive_channel::release(std::uint64_t what) noexcept {
   HEADWAY_DEBUG_ASSERT(held_records_ > 0);
+  const auto place = static_cast<record_place>(what >> place_shift);
+  auto cells = what & ((std::uint64_t{1} << place_shift) - 1);
+  if (place != record_place::ring) [[unlikely]]
+    c_.back->passed().read(place);
   if (--held_records_ == 0) cells += std::exchange(carried_cells_, 0);
   free_cells(cells);
 }
@@ -243,196 +286,6 @@ void receive_channel::free_cells(std::uint64_t cells) noexcept {
   if (wanted.load(std::memory_order_relaxed) == 0) return;
   wanted.store(0, std::memory_order_relaxed);
   c_.back->notify();
-}
-
-// --- pieces that the sender pushed
-
-piece_line& receive_channel::next_buffer() const noexcept {
-  return c_.slot.control
-      ->pieces[buffer_ticket_.load(std::memory_order_relaxed) % c_.shape.piece_count];
-}
-
-bool receive_channel::piece_ready() const noexcept {
-  const std::uint64_t ticket = buffer_ticket_.load(std::memory_order_relaxed);
-  return piece_is_full(c_.slot.control->pieces[ticket % c_.shape.piece_count].turn,
-                       ticket / c_.shape.piece_count);
-}
-
-std::size_t receive_channel::take_pieces(std::span<event> out) noexcept {
-  std::size_t count = 0;
-  std::size_t copied = 0;
-  while (count < out.size() && copied < copy_budget_bytes && piece_ready() && !broken()) {
-    const std::size_t bytes = take_piece(out[count]);
-    if (bytes == 0) break;
-    copied += bytes;
-    if (out[count].kind == event_kind::landed) ++count;
-  }
-  if (copied > 0) {
-    silent_since_ns_ = 0;
-  } else if (count < out.size() && !broken() && active_.load(std::memory_order_relaxed) != 0 &&
-             pull_is_due()) {
-    if (pull(out[count]) > 0 && out[count].kind == event_kind::landed) ++count;
-  }
-  return count;
-}
-
-/// Returns the bytes of the piece, 0: it cannot be taken now. `e` is landed, or lost, which stands
-/// for no event.
-std::size_t receive_channel::take_piece(event& e) noexcept {
-  e.kind = event_kind::lost;
-  piece_line& line = next_buffer();
-  const std::uint64_t ticket = buffer_ticket_.load(std::memory_order_relaxed);
-  const std::uint64_t bytes = line.bytes, offset = line.offset;
-  transfer& t = table_[line.transfer % table_size];
-  if (t.missing == 0 || t.notice.number != line.transfer) {
-    // The notice was published before the piece: it is still in the ring, or never was.
-    if (reader_.peek() == 0) break_off("a piece belongs to nothing");
-    return 0;
-  }
-  const bool placed = line.placed != 0;
-  if (bytes == 0 || (bytes > c_.shape.piece_bytes && !placed) || (placed && !t.lent) ||
-      bytes > t.missing || offset > t.notice.bytes || bytes > t.notice.bytes - offset) {
-    break_off("a piece has no valid size");
-    return 0;
-  }
-  const std::byte* buffer =
-      c_.slot.pieces + (ticket % c_.shape.piece_count) * std::size_t{c_.shape.piece_bytes};
-  const auto said = c_.exposed->use(part_of(t, offset, bytes), [&](std::span<std::byte> to) {
-    if (placed) return;
-    c_.back->figures().empties.run(bytes, ticket % copy_figures::timed_period == 0, [&] {
-      if (c_.exposed->awaits_more_than_caches_hold())
-        base::copy_from_writer_to_memory(to.data(), buffer, bytes);
-      else base::copy_from_writer(to.data(), buffer, bytes);
-      return true;
-    });
-  });
-  if (said.what == exposures::answer::out_of_bounds) {
-    break_off(behind_its_exposure);
-    return 0;
-  }
-  buffer_ticket_.store(ticket + 1, std::memory_order_release);  // (B)
-  free_piece(line.turn, ticket / c_.shape.piece_count);
-  if (piece_is_wanted(c_.slot.control->wants_buffer)) c_.back->notify();
-  if (said.what == exposures::answer::done && exposures::notified(t.notice.id))
-    e = landed(said.token, bytes);
-  arrived(t, bytes);
-  if (t.missing == 0 && t.pulled) c_.back->notify();  // see pull
-  return bytes;
-}
-
-event receive_channel::landed(std::uint64_t exposure_token, std::size_t bytes) const noexcept {
-  return {.kind = event_kind::landed,
-          .peer = c_.back->peer(),
-          .count = bytes,
-          .cookie = exposure_token};
-}
-
-exposures::request receive_channel::part_of(const transfer& t, std::uint64_t offset,
-                                            std::uint64_t bytes) const noexcept {
-  return {.peer = c_.back->peer(),
-          .id = t.notice.id,
-          .offset = t.notice.offset + offset,
-          .bytes = bytes};
-}
-
-void receive_channel::arrived(transfer& t, std::size_t bytes) noexcept {
-  t.missing -= bytes;
-  if (t.missing != 0) return;
-  if (std::exchange(t.lent, false)) c_.exposed->give_back(t.notice.id);
-  count_active(-1);
-  while (oldest_ != announced_ && table_[oldest_ % table_size].missing == 0) ++oldest_;
-  look_at_oldest();
-}
-
-void receive_channel::look_at_oldest() noexcept {
-  const bool left = oldest_ != announced_ && table_[oldest_ % table_size].left;
-  oldest_left_.store(left ? oldest_ % transfers_max + 1 : 0, std::memory_order_relaxed);
-}
-
-// --- pieces that this end reads from the sender's memory
-
-/// The sender copies everything, because this process computes. What follows can wait.
-bool receive_channel::leaves_copying() const noexcept {
-  const auto line = oldest_left_.load(std::memory_order_relaxed);
-  return line != 0 && base::runs_in_background() &&
-         c_.slot.control->transfers[line - 1].alone.load(std::memory_order_relaxed) != 0;
-}
-
-bool receive_channel::pull_is_due() noexcept {
-  if (!may_pull_.load(std::memory_order_relaxed) || leaves_copying()) return false;
-  if (table_[oldest_ % table_size].lent) return true;  // the sender leaves half of it to this end
-  const std::uint64_t now = c_.clock.now_ns();
-  if (silent_since_ns_ == 0) silent_since_ns_ = now;
-  const auto silent_ns = now - silent_since_ns_;
-  if (silent_ns < patience_ns) return false;
-  return silent_ns >= copying_patience_ns || !(c_.back->sends_payloads() || sender_copies());
-}
-
-/// Of the oldest transfer more bytes were taken than have arrived: the sender copies the others.
-bool receive_channel::sender_copies() const noexcept {
-  const transfer& t = table_[oldest_ % table_size];
-  const auto& claim = c_.slot.control->transfers[oldest_ % transfers_max].claim;
-  // Relaxed: a hint. After an old value this end tries to claim, which (K) decides.
-  const auto seen = claim.load(std::memory_order_relaxed);
-  return is_claim_of(seen, oldest_) &&
-         std::uint64_t{taken_pieces(seen)} * c_.shape.piece_bytes > t.notice.bytes - t.missing;
-}
-
-receive_channel::transfer* receive_channel::claim_some(std::uint32_t& first,
-                                                       std::uint32_t& count) noexcept {
-  for (std::uint32_t number = oldest_; number != announced_; ++number) {
-    transfer& t = table_[number % table_size];
-    if (t.missing == 0) continue;
-    const std::uint64_t pieces = (t.notice.bytes + c_.shape.piece_bytes - 1) / c_.shape.piece_bytes;
-    auto& claim = c_.slot.control->transfers[number % transfers_max].claim;
-    const auto wanted = std::max<std::uint32_t>(pull_bytes / c_.shape.piece_bytes, 1);
-    count = claim_pieces(claim, number, pieces, wanted, first);
-    if (count != 0) return &t;
-  }
-  return nullptr;
-}
-
-std::size_t receive_channel::pull(event& e) noexcept {
-  e.kind = event_kind::lost;
-  std::uint32_t first = 0, count = 0;
-  transfer* t = claim_some(first, count);
-  if (!t) {
-    may_pull_.store(false, std::memory_order_relaxed);
-    return 0;
-  }
-  const std::uint64_t offset = std::uint64_t{first} * c_.shape.piece_bytes;
-  const std::uint64_t bytes = std::min<std::uint64_t>(std::uint64_t{count} * c_.shape.piece_bytes,
-                                                      t->notice.bytes - offset);
-  if (bytes > t->missing) {
-    break_off("a large payload has more pieces than bytes");
-    return 0;
-  }
-  bool whole = true;
-  const auto said = c_.exposed->use(part_of(*t, offset, bytes), [&](std::span<std::byte> target) {
-    whole = read_remote(c_.readable_pid, t->notice.address + offset, target);
-  });
-  if (said.what == exposures::answer::out_of_bounds) {
-    break_off(behind_its_exposure);
-    return 0;
-  }
-  transfer_line& shared = c_.slot.control->transfers[t->notice.number % transfers_max];
-  if (!whole) {
-    // Memory that only its owner can read, or a dying peer: the peer pushes these pieces, and all
-    // later ones.
-    c_.readable_pid = 0;
-    may_pull_.store(false, std::memory_order_relaxed);
-    c_.slot.control->pulls.store(0, std::memory_order_relaxed);
-    shared.returned.store(std::uint64_t{count} << 32 | (first + 1), std::memory_order_release);
-    c_.back->notify();
-    return 0;
-  }
-  count_pulled(shared.pulled, bytes);
-  t->pulled = true;
-  if (said.what == exposures::answer::done && exposures::notified(t->notice.id))
-    e = landed(said.token, bytes);
-  arrived(*t, bytes);
-  if (t->missing == 0) c_.back->notify();  // earlier, a sleeping sender would find nothing to do
-  return bytes;
 }
 
 // --- in other threads

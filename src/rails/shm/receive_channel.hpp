@@ -47,7 +47,8 @@ class receive_channel {
     }
     return take_all(out);
   }
-  void release(std::uint64_t cells) noexcept;
+  /// `what`: the low half of the event's `driver_word`.
+  void release(std::uint64_t what) noexcept;
   /// Whether `take` would find something of this kind.
   [[nodiscard]] bool waiting(arrivals which) noexcept;
   [[nodiscard]] bool belongs_to(const send_channel& way) const noexcept { return c_.back == &way; }
@@ -72,6 +73,11 @@ class receive_channel {
   /// Most bytes to read at once: a call costs half a µs.
   static constexpr std::uint32_t pull_bytes = 256 * 1024;
 
+  /// In an event's `driver_word`, beside the cells: the buffer that its release passes on.
+  static constexpr unsigned place_shift = 30;
+
+  static constexpr const char* behind_its_exposure = "a payload ends behind its exposure";
+
   struct transfer {
     transfer_notice notice{};
     std::uint64_t missing = 0;  // bytes; 0: not active
@@ -83,12 +89,15 @@ class receive_channel {
   [[nodiscard]] bool broken() const noexcept { return broken_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::size_t take_all(std::span<event> out) noexcept;
   [[nodiscard]] std::size_t take_records(std::span<event> out) noexcept;
-  void prefetch(const record_head& head) noexcept;
+  static void prefetch(const std::byte* first, std::size_t bytes) noexcept;
   [[nodiscard]] bool take_record(const record_head& head, std::uint64_t position,
                                  event& e) noexcept;
-  [[nodiscard, gnu::noinline]] bool take_other(const record_head& head,
-                                               std::span<const std::byte> record,
+  void report(const record_head& head, const std::byte* at, std::uint64_t passes_on,
+              event& e) noexcept;
+  [[nodiscard, gnu::noinline]] bool take_other(const record_head& head, const std::byte* at,
                                                event& e) noexcept;
+  [[nodiscard]] bool take_part(const record_head& head, const std::byte* in_ring,
+                               event& e) noexcept;
   [[nodiscard]] bool take_put(std::span<const std::byte> record, event& e) noexcept;
   void take_atomic(std::span<const std::byte> record) noexcept;
   void take_get(std::span<const std::byte> record) noexcept;
@@ -129,6 +138,10 @@ class receive_channel {
   bool follows_ = false;             // the last look found a record
   context c_;
   std::atomic<bool> broken_{false};  // the peer is cut off. Written by `take`; for `waiting`
+
+  // Packets in passed buffers: where the parts that follow lie.
+  record_place part_place_ = record_place::ring;
+  const std::byte* next_part_ = nullptr;
 
   get_answers gets_;
 

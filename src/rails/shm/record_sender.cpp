@@ -1,5 +1,7 @@
 #include "rails/shm/record_sender.hpp"
 
+#include <algorithm>
+
 #include "base/assert.hpp"
 #include "base/fence.hpp"
 
@@ -41,11 +43,16 @@ bool record_sender::reserve_late(std::uint64_t cells) noexcept {
 }
 
 /// The peer copies each part out while the next one is copied in. All have about the same size.
+record_sender::parts record_sender::parts_of(const packet& what) noexcept {
+  const auto size = what.payload.size();
+  if (!goes_in_parts(what)) return {.count = 1, .bytes = size};
+  const auto count = std::max<std::size_t>(2, (size + part_bytes_max - 1) / part_bytes_max);
+  return {.count = count,
+          .bytes = (size + count * line_bytes - 1) / (count * line_bytes) * line_bytes};
+}
+
 post record_sender::send_in_parts(const packet& what) noexcept {
-  const auto count =
-      std::max<std::size_t>(2, (what.payload.size() + part_bytes_max - 1) / part_bytes_max);
-  const auto part_bytes =
-      (what.payload.size() + count * line_bytes - 1) / (count * line_bytes) * line_bytes;
+  const auto part_bytes = parts_of(what).bytes;
   const auto last = what.payload.size() % part_bytes;
   const std::uint64_t most = cells_of(gap_max + what.header.size() + part_bytes);
   const std::uint64_t all =
@@ -68,6 +75,42 @@ post record_sender::send_in_parts(const packet& what) noexcept {
             what.can_wait);
     kind = record_kind::more;
     header = {};
+  }
+  return post::done;
+}
+
+/// The parts lie one behind the other in a passed buffer, and each has a cell in the ring.
+post record_sender::send_in_buffer(const packet& what) noexcept {
+  const auto [count, part_bytes] = parts_of(what);
+  // Two cells or more begin with a line.
+  if (!reserve(count + cells_per_line)) [[unlikely]]
+    return post::retry;
+  auto where = record_place::ring;
+  std::byte* at = passed_.take(where);
+  HEADWAY_DEBUG_ASSERT(what.payload.size() < 1 << 24);
+  auto kind = record_kind::packet;
+  auto header = what.header;
+  auto gap = gap_before(what.payload, header.size());
+  at += sizeof(std::uint64_t) + gap;
+  for (auto left = what.payload; !left.empty();) {
+    const auto part = left.first(std::min(part_bytes, left.size()));
+    left = left.subspan(part.size());
+    copy_header(at, header);
+    at += header.size();
+    base::copy_between_cores(at, part.data(), part.size());
+    at += part.size();
+    [[maybe_unused]] const bool fits = reserve(1);
+    HEADWAY_DEBUG_ASSERT(fits);
+    ring_.begin(1);
+    leave({.kind = kind,
+           .bytes = header.size() + part.size(),
+           .following = left.size(),
+           .gap = gap,
+           .place = where},
+          1, what.can_wait);
+    kind = record_kind::more;
+    header = {};
+    gap = 0;
   }
   return post::done;
 }

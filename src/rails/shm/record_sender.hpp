@@ -12,6 +12,7 @@
 #include "rails/shm/doorbell.hpp"
 #include "rails/shm/header_copy.hpp"
 #include "rails/shm/layout.hpp"
+#include "rails/shm/passed_buffers.hpp"
 #include "rails/shm/ring.hpp"
 #include "rails/shm/ring_memory.hpp"
 #include "rails/shm/segment.hpp"
@@ -45,7 +46,10 @@ class record_sender {
   }
   /// `done` or `retry`.
   [[nodiscard, gnu::always_inline]] inline post send(const packet& what) noexcept {
-    if (what.in_parts && what.payload.size() >= parts_bytes_min) return send_in_parts(what);
+    if (what.payload.size() >= passed_bytes_min) [[unlikely]] {
+      if (passed_.any()) return send_in_buffer(what);
+      if (goes_in_parts(what)) return send_in_parts(what);
+    }
     return write_record(record_kind::packet, what.header, what.payload, what.can_wait);
   }
   /// The same for another record, which cannot wait.
@@ -67,6 +71,8 @@ class record_sender {
   [[nodiscard]] bool peer_has_closed() const noexcept { return bell_.is_closed(); }
   /// What was received from the peer may be the reply to any record that was published.
   void reply_was_received() noexcept { to_peer_.returns(); }
+  /// The buffers that this process and the peer pass to each other.
+  [[nodiscard]] passed_buffers<>& passed() noexcept { return passed_; }
   /// For good: `usable` is false from now on.
   void set_down() noexcept { state_.store(state::down, std::memory_order_relaxed); }
 
@@ -76,11 +82,21 @@ class record_sender {
   // longer than half of the payload.
   static constexpr std::size_t part_bytes_max = 16 * 1024;
   static constexpr std::size_t parts_bytes_min = 12 * 1024;
+  // Payloads that gain by a passed buffer.
+  static constexpr std::size_t passed_bytes_min = 512;
   static constexpr std::uint64_t not_starved = ~std::uint64_t{0};
 
   [[nodiscard, gnu::noinline]] bool begin() noexcept;
   [[nodiscard, gnu::noinline]] bool reserve_late(std::uint64_t cells) noexcept;
   [[nodiscard, gnu::noinline]] post send_in_parts(const packet& what) noexcept;
+  [[nodiscard, gnu::noinline]] post send_in_buffer(const packet& what) noexcept;
+  [[nodiscard]] static bool goes_in_parts(const packet& what) noexcept {
+    return what.in_parts && what.payload.size() >= parts_bytes_min;
+  }
+  struct parts {
+    std::size_t count, bytes;  // the last one has the rest
+  };
+  [[nodiscard]] static parts parts_of(const packet& what) noexcept;
   [[nodiscard, gnu::always_inline]] inline post write_record(record_kind kind,
                                                              std::span<const std::byte> first,
                                                              std::span<const std::byte> second,
@@ -105,6 +121,11 @@ class record_sender {
     copy_to_ring_.copy(at + first.size(), second.data(), second.size());
     if (streams) ring_.begin(cells);
     copy_header(at, first);
+    leave(head, cells, can_wait);
+  }
+  /// Its bytes are where the head says.
+  [[gnu::always_inline]] inline void leave(const record_head& head, std::uint64_t cells,
+                                           bool can_wait) noexcept {
     to_peer_.leaves();
     ring_.publish(cells, record_word(head),
                   record_word({.kind = record_kind::skip, .bytes = ring_.skipped()}));
@@ -132,6 +153,7 @@ class record_sender {
   std::atomic<std::uint64_t> starved_at_{not_starved};  // `consumed` when there was no room
   attachment* const way_;
   [[no_unique_address]] base::process_edge to_peer_;
+  passed_buffers<> passed_;
 };
 
 }  // namespace headway::rails::shm

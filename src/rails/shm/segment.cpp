@@ -41,43 +41,16 @@ owned_fd::~owned_fd() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-bool geometry::sane() const noexcept {
-  return slot_count > 0 && slot_count <= slots_max && std::has_single_bit(ring_bytes) &&
-         ring_bytes >= page_bytes && ring_bytes <= (1u << 24) && piece_bytes >= page_bytes &&
-         piece_bytes <= (1u << 20) && piece_bytes % page_bytes == 0 && piece_count > 0 &&
-         piece_count <= pieces_max;
-}
-
-std::size_t geometry::eager_bytes() const noexcept {
-  return std::min<std::size_t>(128 * 1024, ring_bytes / 8);
-}
-
-std::size_t geometry::small_put_bytes() const noexcept {
-  return std::min<std::size_t>(piece_bytes / 2, eager_bytes());
-}
-
-std::size_t geometry::slot_bytes() const noexcept {
-  return control_bytes + ring_bytes + std::size_t{piece_bytes} * (piece_count + reply_count);
-}
-
-std::size_t geometry::banks_at() const noexcept { return head_bytes + slot_count * slot_bytes(); }
-
-std::size_t geometry::bytes_for(std::size_t sharers) const noexcept {
-  return head_bytes + std::min<std::size_t>(sharers - 1, slot_count) * slot_bytes();
-}
-
-std::size_t geometry::total_bytes() const noexcept {
-  return banks_at() + shm_slots::slots * shm_slots::banked_bytes;
-}
-
 namespace {
 
 slot_view view_of(std::byte* base, const geometry& shape, std::uint32_t index) noexcept {
   std::byte* at = base + head_bytes + index * shape.slot_bytes();
   std::byte* const ring = at + control_bytes;
-  std::byte* const pieces = ring + shape.ring_bytes;
+  std::byte* const passed = ring + shape.ring_bytes;
+  std::byte* const pieces = passed + shape.passed_bytes();
   return {.control = reinterpret_cast<slot_control*>(at),
           .ring = ring,
+          .passed = passed,
           .pieces = pieces,
           .replies = pieces + std::size_t{shape.piece_bytes} * shape.piece_count};
 }
@@ -321,7 +294,7 @@ base::result<> attachment::claim_slot(processes::process_id me, const std::strin
   if (index_ >= shape_.slot_count)
     return failed(fault_kind::no_memory, fmt::format("shm: no slot is free in {}", path));
   slot_ = view_of(memory_->base(), shape_, index_);
-  const auto bytes = control_bytes + shape_.ring_bytes;
+  const auto bytes = control_bytes + shape_.ring_bytes + shape_.passed_bytes();
   if (!reserve(reinterpret_cast<std::byte*>(slot_.control), bytes))
     return no_room(directory_of(path), bytes, "a peer");
   // Published by the release of this slot's bit in `active`.

@@ -88,6 +88,8 @@ base::result<std::vector<std::byte>> shm_driver::open() {
   limits_ = {.name = "shm",
              .header_bytes_max = header_bytes_max,
              .eager_bytes_max = options.shape.eager_bytes(),
+             .whole_bytes_max =
+                 config_.how.large == large_way::automatic ? options.shape.whole_bytes() : 0,
              .inline_bytes_max = options.shape.eager_bytes(),
              .poll_cost_ns = 5,
              .latency_ns = 150,
@@ -95,7 +97,7 @@ base::result<std::vector<std::byte>> shm_driver::open() {
              .silent = true,
              .lets_wait = true};
   now_.emplace(std::move(*made), config_, links_, memory_.exposed(),
-               header_bytes_max + limits_.eager_bytes_max, enlisted_);
+               header_bytes_max + options.shape.whole_bytes(), enlisted_);
   memory_.serve(&now_->in);
   const segment& mine = *now_->mine;
   address a = this_process();
@@ -164,9 +166,15 @@ shm_slots* shm_driver::slots() noexcept { return now_ ? &now_->slots : nullptr; 
 
 post shm_driver::send(peer_id peer, const packet& what) noexcept {
   HEADWAY_DEBUG_ASSERT(what.header.size() <= header_bytes_max);
-  HEADWAY_DEBUG_ASSERT(what.payload.size() <= limits_.eager_bytes_max);
+  HEADWAY_DEBUG_ASSERT(what.payload.size() <= limits_.eager_bytes_max ||
+                       (what.in_parts && what.payload.size() <= limits_.whole_bytes_max));
   send_channel* to = links_.find(peer);
   return to ? to->send(what) : post::down;
+}
+
+bool shm_driver::takes_whole(peer_id peer, std::size_t bytes) const noexcept {
+  send_channel* to = links_.find(peer);
+  return to && bytes <= limits_.whole_bytes_max && to->passed().any();
 }
 
 // --- reaping

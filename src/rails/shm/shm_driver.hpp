@@ -65,6 +65,7 @@ class shm_driver final : public driver {
   [[nodiscard]] base::result<> connect(peer_id peer, std::span<const std::byte> address) override;
   [[nodiscard]] base::result<> admit(peer_id peer, std::span<const std::byte> address) override;
   [[nodiscard, gnu::hot]] post send(peer_id peer, const packet& what) noexcept override;
+  [[nodiscard]] bool takes_whole(peer_id peer, std::size_t bytes) const noexcept override;
   [[nodiscard, gnu::hot]] std::size_t reap(std::span<event> out) noexcept override;
   [[gnu::hot]] void release(const event& received) noexcept override;
   [[nodiscard]] int descriptor() const noexcept override;

@@ -20,6 +20,7 @@
 #include "rails/shm/shm_driver.hpp"
 #include "rails/shm/transfer_table.hpp"
 #include "shm_folder.hpp"
+#include "shm_victim.hpp"
 #include "tests/no_descriptors.hpp"
 
 namespace headway::rails::shm {
@@ -211,27 +212,6 @@ TEST(shm_slots, of_a_number_that_no_slot_has_are_a_bug_of_the_caller) {
   EXPECT_DEATH(static_cast<void>(slots.reserve_bank(last + 1)), "slot < slots");
   EXPECT_DEATH(slots.use(last + 1), "slot < slots");
 }
-
-/// A process whose ring is written to by hand, as by a peer that violates the format.
-struct victim_of_peer {
-  folder where;
-  shm_driver driver, peer{config_in(where, 1)};
-  std::unique_ptr<attachment> way;
-
-  explicit victim_of_peer(base::clock clock = {}) : driver(with(config_in(where, 0), clock)) {
-    const auto address_here = driver.open(), address_there = peer.open();
-    if (!address_here || !address_there || !driver.connect(peer_id{1}, *address_there)) return;
-    auto made = attachment::attach(address::parse(*address_here).value(),
-                                   {.job = processes::job_id_of("job"), .rank = 1});
-    if (made) way = std::move(*made);
-  }
-  static config with(config c, base::clock clock) {
-    c.clock = clock;
-    return c;
-  }
-  /// The words are read once this process knows that the peer sends.
-  void begin() const { way->head().active[0].fetch_or(1u); }
-};
 
 TEST(shm_records, full_of_nothing_to_report_do_not_hold_the_reader) {
   victim_of_peer victim;

@@ -117,7 +117,12 @@ void exchange::send(context& where, request& r, std::span<const std::byte> data,
   r.with = &to;
   r.lends = r.reclaims && data.size() >= to.lent_bytes_min();
   r.arrived = {.source = destination, .tag = as.tag, .bytes = data.size()};
-  if (mode == send_mode::synchronous || data.size() > to.eager_bytes_max()) {
+  // Behind a send that does not block others may come, and the bytes of a large one would be copied
+  // before those leave.
+  const bool may_go_whole = mode == send_mode::standard && !r.background;
+  const bool eager =
+      data.size() <= to.eager_bytes_max() || (may_go_whole && to.takes_whole(data.size()));
+  if (mode == send_mode::synchronous || !eager) {
     parts_->start_rts(to, r);
     return;
   }

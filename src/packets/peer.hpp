@@ -31,6 +31,11 @@ class peer {
 
   [[nodiscard]] rails::peer_id id() const noexcept { return id_; }
   [[nodiscard]] std::size_t eager_bytes_max() const noexcept { return eager_bytes_max_; }
+  /// Whether a payload that is longer than `eager_bytes_max` may go by `post`, as the only payload
+  /// of an item with `in_parts` and `fall_back_to_rts`: its only rail has room for it now.
+  [[nodiscard]] bool takes_whole(std::size_t bytes) const noexcept {
+    return bytes <= whole_bytes_max_ && scheduler_.direct().driver().takes_whole(id_, bytes);
+  }
   /// Payloads from here on may be `lent`, if this is not larger than `eager_bytes_max`.
   [[nodiscard]] std::size_t lent_bytes_min() const noexcept { return lent_bytes_min_; }
   /// Payloads up to here may go by `post_now` and lose nothing by it: its only rail takes them
@@ -97,6 +102,7 @@ class peer {
   const rails::peer_id id_;
   // Constant once other threads can find the peer:
   std::size_t eager_bytes_max_ = 0;
+  std::size_t whole_bytes_max_ = 0;
   std::size_t lent_bytes_min_ = SIZE_MAX;
   std::size_t prompt_bytes_max_ = 0;
   alignas(64) packets::scheduler scheduler_;

@@ -18,6 +18,7 @@ void peer_state::reached_over(const single_rail::way& over, const settings& chos
   scheduler_.open(over);
   const auto can = over.via->query();
   bound_eager(can.eager_bytes_max);
+  whole_bytes_max_ = std::min<std::size_t>(can.whole_bytes_max, credits_.limit() / 2);
   lent_bytes_min_ = can.lent_bytes_min;
   if (!scheduler_.direct().collects())
     prompt_bytes_max_ = std::min(can.inline_bytes_max, eager_bytes_max_);

@@ -34,6 +34,7 @@ void single_rail::open(const way& over) noexcept {
   HEADWAY_ASSERT(!is_open() && over.via);
   const auto can = over.via->query();
   way_ = over;
+  eager_bytes_max_ = can.eager_bytes_max;
   const auto at_once_max = std::min(can.inline_bytes_max, can.eager_bytes_max);
   if (over.collects && at_once_max != 0) collected_.open(at_once_max);
   frame_room_ = std::min({frame_bytes_max, can.inline_bytes_max, can.eager_bytes_max});
@@ -54,8 +55,14 @@ void single_rail::carry_large_over(const way& over) noexcept {
   over.departures->gone(now_ns, mark, rail_departures::kernel_bytes);
 }
 
+bool single_rail::has_room_for(const send_item& item) const noexcept {
+  const auto bytes = item.payload.size();
+  return credits_.fits(item.charge) &&
+         (bytes <= eager_bytes_max_ || way_.via->takes_whole(to_, bytes));
+}
+
 single_rail::taken single_rail::transmit(send_item& item) noexcept {
-  if (item.charge != 0 && !credits_.fits(item.charge)) item.fall_back_to_rts(item);
+  if (item.charge != 0 && !has_room_for(item)) item.fall_back_to_rts(item);
   const std::uint32_t charge = item.charge;
   const bool answered = item.answered;
   const bool telling = item.head_bytes != 0;

@@ -110,6 +110,8 @@ class single_rail final : public packet_sender {
     std::atomic<bool> queued{false};
   };
 
+  /// For a message's payload.
+  [[nodiscard]] bool has_room_for(const send_item& item) const noexcept;
   [[nodiscard]] taken collect(send_item& item) noexcept;
   [[nodiscard]] answer send_collected() noexcept;
   [[nodiscard]] answer send_frame(const frame_head& head,
@@ -124,6 +126,7 @@ class single_rail final : public packet_sender {
   progress::engine& engine_;
   const base::clock clock_;
   way way_;
+  std::size_t eager_bytes_max_ = 0;
   way other_way_;
   // Edge (L): the thread that fills in `other_way_` publishes it here.
   std::atomic<const way*> large_way_{&way_};

@@ -11,7 +11,7 @@ import time
 import unittest
 
 BUILD, WATCHED, TRACED = map(pathlib.Path, (sys.argv.pop(1) for _ in range(3)))
-BYTES = 1000003  # of the message that watched.c sends
+BYTES = 3000017  # of the message that watched.c sends
 
 
 def environment(**variables):
@@ -44,7 +44,7 @@ class Statistics(unittest.TestCase):
         said = run(HEADWAY_STATS="1")
         for rank in (0, 1):
             self.assertIn(f"headway: rank {rank} of 2, ", said)
-        for word in ("overlap: ", "% of 1.00 MB moved", "rail ", "point ", "queue ", "explicit"):
+        for word in ("overlap: ", "% of 3.00 MB moved", "rail ", "point ", "queue ", "explicit"):
             self.assertIn(word, said)
 
     def test_rails_that_carry_together_show_packets_a_frame_losses_and_returns(self):

@@ -63,18 +63,8 @@ int recv(void* buf, MPI_Count count, datatype& type, int source, int tag, commun
 int sendrecv(const void* sendbuf, MPI_Count sendcount, datatype& sendtype, int dest, int sendtag,
              void* recvbuf, MPI_Count recvcount, datatype& recvtype, int source, int recvtag,
              communicator& comm, MPI_Status* status) {
-  const auto send = to(sendbuf, sendcount, sendtype, dest, sendtag, comm);
-  const auto receive = from(recvbuf, recvcount, recvtype, source, recvtag, comm);
-  if (sent_at_once(send)) return receive_and_wait(receive, status);
-  // The send makes progress while this thread waits for the receive.
-  message_request& sent = message_request::take();
-  (void)sent.begin(send);
-  const int received = receive_and_wait(receive, status);
-  if (!sent.is_complete()) engine().wait(*sent.pending);
-  MPI_Status ignored;
-  const int code = received != MPI_SUCCESS ? received : sent.finish(ignored);
-  sent.release();
-  return code;
+  return send_and_receive(to(sendbuf, sendcount, sendtype, dest, sendtag, comm),
+                          from(recvbuf, recvcount, recvtype, source, recvtag, comm), status);
 }
 
 int sendrecv_replace(void* buf, MPI_Count count, datatype& type, int dest, int sendtag, int source,

@@ -239,6 +239,28 @@ int receive_and_wait(const message_call& call, MPI_Status* status) {
   return end_receive(call, wire, status);
 }
 
+/// A send is under way; the thread waits for it behind a receive.
+static int receive_and_end_send(const message_call& send, messages::request& wire,
+                                const message_call& receive, MPI_Status* status) {
+  const int received = receive_and_wait(receive, status);
+  const int sent = end_send(send, wire);
+  return received != MPI_SUCCESS ? received : sent;
+}
+
+int send_and_receive(const message_call& send, const message_call& receive, MPI_Status* status) {
+  if (sent_at_once(send) || send.peer == MPI_PROC_NULL) return receive_and_wait(receive, status);
+  auto& context = send.comm->messages();
+  if (!is_one_block(send)) {
+    scattered_data data = scattered_in(send);
+    blocking_request wire(blocking_request::data::scattered);
+    exchange().send(context, wire, data, send.peer, send.tag, wire_mode(send.mode));
+    return receive_and_end_send(send, wire, receive, status);
+  }
+  blocking_request wire(blocking_request::data::one_block);
+  exchange().send(context, wire, block_of(send), send.peer, send.tag, wire_mode(send.mode));
+  return receive_and_end_send(send, wire, receive, status);
+}
+
 int receive_unexpected_and_wait(const message_call& call, messages::unexpected_message* unexpected,
                                 MPI_Status* status) {
   if (!is_one_block(call)) return receive_scattered(call, unexpected, status);

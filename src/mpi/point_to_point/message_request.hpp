@@ -113,7 +113,10 @@ class message_request final : public request {
 [[nodiscard]] int prepare_message(const message_call& call, request*& made);
 /// MPI_Recv.
 [[nodiscard, gnu::hot]] int receive_and_wait(const message_call& call, MPI_Status* status);
-/// The same for a message that a matched probe took.
+/// MPI_Sendrecv: starts the send, receives, and waits for the send.
+[[nodiscard]] int send_and_receive(const message_call& send, const message_call& receive,
+                                   MPI_Status* status);
+/// MPI_Recv of a message that a matched probe took.
 [[nodiscard]] int receive_unexpected_and_wait(const message_call& call,
                                               messages::unexpected_message* unexpected,
                                               MPI_Status* status);

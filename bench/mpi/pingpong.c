@@ -1,11 +1,12 @@
 /// One-way time and bandwidth by message size between two ranks, or between several pairs at once:
 /// rank i and rank i + half of all. The time is then that of the slowest rank.
 /// With --window W > 1, W messages one way and one empty answer; with --both-ways as well, W
-/// messages each way at the same time. The time is per message. Each message has a buffer of its
-/// own, so that a window of large ones does not stay in the caches; with --one-buffer all sends of
-/// a rank use one buffer, and all its receives another. With --work each rank computes before each
-/// exchange; that time is subtracted. With --open each rank has a receive open that no message
-/// matches, as a program has that posts its receives early.
+/// messages each way at the same time, and with --sendrecv one each way by MPI_Sendrecv. The time
+/// is per message. Each message has a buffer of its own, so that a window of large ones does not
+/// stay in the caches; with --one-buffer all sends of a rank use one buffer, and all its receives
+/// another. With --work each rank computes before each exchange; that time is subtracted. With
+/// --open each rank has a receive open that no message matches, as a program has that posts its
+/// receives early.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,7 +18,7 @@ struct exchange {
   int first;  ///< of its pair: it sends first
   int peer, window;
   size_t bytes;
-  int both_ways;
+  int both_ways, sendrecv;
   uint64_t work_ns;       ///< before each exchange
   char* memory;           ///< of both directions
   size_t step;            ///< from one message of a window to the next; 0: all in one buffer
@@ -67,6 +68,11 @@ static void windows_both_ways(const struct exchange* x) {
   MPI_Waitall(2 * x->window, x->requests, MPI_STATUSES_IGNORE);
 }
 
+static void at_once(const struct exchange* x) {
+  MPI_Sendrecv(x->memory, (int)x->bytes, MPI_BYTE, x->peer, tag_data, x->received, (int)x->bytes,
+               MPI_BYTE, x->peer, tag_data, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 /// Ends within tens of nanoseconds: quanta of `work` would make one rank wait for the other.
 static void compute_for(uint64_t ns) {
   const uint64_t start = now_ns();
@@ -78,7 +84,8 @@ static double timed(const struct exchange* x, long count) {
   const uint64_t start = now_ns();
   for (long i = 0; i < count; ++i) {
     if (x->work_ns != 0) compute_for(x->work_ns);
-    if (x->both_ways) windows_both_ways(x);
+    if (x->sendrecv) at_once(x);
+    else if (x->both_ways) windows_both_ways(x);
     else if (x->window > 1) window_and_answer(x);
     else there_and_back(x);
   }
@@ -94,8 +101,9 @@ static void measure(struct bench* b, const struct exchange* x) {
   long batch = one_ns < 5000 ? (long)(5000 / (one_ns < 50 ? 50 : one_ns)) + 1 : 1;
   MPI_Bcast(&batch, 1, MPI_LONG, 0, MPI_COMM_WORLD);
   const long rounds = bench_repeat(b, (one_ns + (double)x->work_ns) * (double)batch, 5, 100000);
-  const int ways = x->both_ways || x->window == 1 ? 2 : 1;
-  const double messages = ways * x->window * (double)batch;
+  const int ways = x->both_ways || x->sendrecv || x->window == 1 ? 2 : 1;
+  const int window = x->sendrecv ? 1 : x->window;
+  const double messages = ways * window * (double)batch;
   struct samples samples = {0};
   for (long i = 0; i < rounds; ++i) samples_add(&samples, timed(x, batch) / messages / 1000);
   struct summary s = summarise(&samples);
@@ -121,10 +129,11 @@ int main(int argc, char** argv) {
   struct list sizes = {.count = 0};
   list_read(&sizes, "1,8,64,1K,8K,64K,512K,1M,4M,16M");
   double window = 1, work_us = 0;
-  int both_ways = 0, one_buffer = 0, open = 0;
+  int both_ways = 0, sendrecv = 0, one_buffer = 0, open = 0;
   const struct option own[] = {{"--sizes", option_list, &sizes, "bytes of a message"},
                                {"--window", option_number, &window, "messages in flight, one way"},
                                {"--both-ways", option_flag, &both_ways, "windows each way at once"},
+                               {"--sendrecv", option_flag, &sendrecv, "one each way at once"},
                                {"--one-buffer", option_flag, &one_buffer, "for a whole window"},
                                {"--work", option_number, &work_us, "computation before each, us"},
                                {"--open", option_flag, &open, "a receive stays open meanwhile"},
@@ -143,6 +152,7 @@ int main(int argc, char** argv) {
                          .peer = (b.rank + half) % b.size,
                          .window = window < 1 ? 1 : (int)window,
                          .both_ways = both_ways,
+                         .sendrecv = sendrecv,
                          .work_ns = work_us > 0 ? (uint64_t)(work_us * 1000) : 0};
     x.bytes = sizes.value[i];
     x.step = one_buffer ? 0 : x.bytes;

@@ -43,6 +43,7 @@ def streams():
     small = ("--sizes", "1..64K", "--seconds", "0.03")
     return (
         ("ping-pong", case("pingpong", *sizes)),
+        ("MPI_Sendrecv", case("pingpong", *sizes, "--sendrecv")),
         ("64 in flight, one way", case("pingpong", *window)),
         ("64 in flight, both ways", case("pingpong", *window, "--both-ways")),
         ("64 in flight, one way, one buffer", case("pingpong", *window, "--one-buffer")),

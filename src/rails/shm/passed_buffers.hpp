@@ -44,10 +44,10 @@ class passed_buffers {
   /// In whose segment a buffer lies.
   enum side : unsigned { peers, own };
 
-  /// Before a record is sent or taken. The peer's buffer is this process's.
+  /// Once, by any thread: the buffer in the peer's segment is this process's. Before, it has none.
   void set_peers(std::byte* at) noexcept {
     at_[peers] = at;
-    mine_[peers].store(at != nullptr, std::memory_order_relaxed);
+    mine_[peers].store(true, std::memory_order_release);  // pairs with (T)
   }
   /// Before the first record of the peer is taken.
   void set_own(std::byte* at) noexcept {

@@ -21,7 +21,7 @@ void receive_channel::begin(const context& given) noexcept {
   c_ = given;
   std::destroy_at(&reader_);
   std::construct_at(&reader_, ring_memory(given.slot, given.shape.ring_bytes));
-  map_now(given.slot.ring, given.shape.ring_bytes + given.shape.passed_bytes());
+  map_now(given.slot.ring, given.shape.ring_bytes);
   given.back->passed().set_own(given.slot.passed);
   gets_.begin(given.slot, given.shape.piece_bytes);
   given.slot.control->pulls.store(given.readable_pid != 0, std::memory_order_relaxed);  // a hint

@@ -31,6 +31,13 @@ bool record_sender::begin() noexcept {
   return true;
 }
 
+/// Without memory for it, packets go through the ring.
+void record_sender::reserve_buffer() noexcept {
+  // Relaxed: it only decides which thread reserves; `set_peers` publishes the buffer.
+  if (reserved_.exchange(true, std::memory_order_relaxed) || !way_) return;
+  if (way_->reserve_passed()) passed_.set_peers(way_->slot().passed);
+}
+
 /// The ring was full a moment ago.
 bool record_sender::reserve_late(std::uint64_t cells) noexcept {
   // Dekker with `receive_channel::release`: that stores consumed, fences, loads wants_room.

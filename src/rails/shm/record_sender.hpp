@@ -47,7 +47,7 @@ class record_sender {
   /// `done` or `retry`.
   [[nodiscard, gnu::always_inline]] inline post send(const packet& what) noexcept {
     if (what.payload.size() >= passed_bytes_min) [[unlikely]] {
-      if (passed_.any()) return send_in_buffer(what);
+      if (has_buffer()) return send_in_buffer(what);
       if (goes_in_parts(what)) return send_in_parts(what);
     }
     return write_record(record_kind::packet, what.header, what.payload, what.can_wait);
@@ -73,6 +73,13 @@ class record_sender {
   void reply_was_received() noexcept { to_peer_.returns(); }
   /// The buffers that this process and the peer pass to each other.
   [[nodiscard]] passed_buffers<>& passed() noexcept { return passed_; }
+  /// Whether `send` would use a passed buffer. The first call makes memory for the one in the
+  /// peer's segment. For the thread that may send; for others, a hint.
+  [[nodiscard]] bool has_buffer() noexcept {
+    if (!reserved_.load(std::memory_order_relaxed)) [[unlikely]]
+      reserve_buffer();
+    return passed_.any();
+  }
   /// For good: `usable` is false from now on.
   void set_down() noexcept { state_.store(state::down, std::memory_order_relaxed); }
 
@@ -87,6 +94,7 @@ class record_sender {
   static constexpr std::uint64_t not_starved = ~std::uint64_t{0};
 
   [[nodiscard, gnu::noinline]] bool begin() noexcept;
+  [[gnu::noinline]] void reserve_buffer() noexcept;
   [[nodiscard, gnu::noinline]] bool reserve_late(std::uint64_t cells) noexcept;
   [[nodiscard, gnu::noinline]] post send_in_parts(const packet& what) noexcept;
   [[nodiscard, gnu::noinline]] post send_in_buffer(const packet& what) noexcept;
@@ -154,6 +162,7 @@ class record_sender {
   attachment* const way_;
   [[no_unique_address]] base::process_edge to_peer_;
   passed_buffers<> passed_;
+  std::atomic<bool> reserved_{false};  // the first thread to set it calls `set_peers`
 };
 
 }  // namespace headway::rails::shm

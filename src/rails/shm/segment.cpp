@@ -294,7 +294,7 @@ base::result<> attachment::claim_slot(processes::process_id me, const std::strin
   if (index_ >= shape_.slot_count)
     return failed(fault_kind::no_memory, fmt::format("shm: no slot is free in {}", path));
   slot_ = view_of(memory_->base(), shape_, index_);
-  const auto bytes = control_bytes + shape_.ring_bytes + shape_.passed_bytes();
+  const auto bytes = control_bytes + shape_.ring_bytes;
   if (!reserve(reinterpret_cast<std::byte*>(slot_.control), bytes))
     return no_room(directory_of(path), bytes, "a peer");
   // Published by the release of this slot's bit in `active`.
@@ -410,6 +410,8 @@ bool attachment::reserve_or_say(const std::byte* begin, std::size_t bytes) noexc
 bool attachment::reserve_pieces() noexcept {
   return reserve_or_say(slot_.pieces, std::size_t{shape_.piece_bytes} * shape_.piece_count);
 }
+
+bool attachment::reserve_passed() noexcept { return reserve(slot_.passed, shape_.passed_bytes()); }
 
 bool attachment::reserve_replies() noexcept {
   return reserve_or_say(slot_.replies, std::size_t{shape_.piece_bytes} * reply_count);

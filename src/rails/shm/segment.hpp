@@ -144,6 +144,7 @@ class attachment {
   /// enough, as the log says.
   [[nodiscard]] bool reserve_pieces() noexcept;
   [[nodiscard]] bool reserve_replies() noexcept;
+  [[nodiscard]] bool reserve_passed() noexcept;  ///< without a line in the log
   [[nodiscard]] bool owner_alive() const noexcept;
   /// Whether a descriptor of its process is kept, which tells whether its pid is still valid.
   [[nodiscard]] bool holds_process() const noexcept { return process_.valid(); }

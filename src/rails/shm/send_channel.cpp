@@ -18,9 +18,7 @@ send_channel::send_channel(context made) noexcept
       calls_(way_ ? way_->slot().control : nullptr),
       gets_(way_ ? way_->slot() : slot_view{}, way_ ? way_->shape().piece_bytes : 0),
       posted_count_(made.posted_count),
-      news_(made.news) {
-  if (way_) records_.passed().set_peers(way_->slot().passed);
-}
+      news_(made.news) {}
 
 post send_channel::send(const packet& what) noexcept {
   if (!records_.usable()) [[unlikely]]

@@ -72,6 +72,7 @@ class send_channel {
   [[nodiscard]] pid_t readable_pid() const noexcept { return readable_pid_; }
   [[nodiscard]] bool peer_has_closed() const noexcept { return records_.peer_has_closed(); }
   [[nodiscard]] passed_buffers<>& passed() noexcept { return records_.passed(); }
+  [[nodiscard]] bool has_buffer() noexcept { return records_.has_buffer(); }
   void reply_was_received() noexcept { records_.reply_was_received(); }
   /// Whether the peer's memory can be read and written, and an end of the peer be noticed.
   [[nodiscard]] bool is_direct() const noexcept {

@@ -174,7 +174,7 @@ post shm_driver::send(peer_id peer, const packet& what) noexcept {
 
 bool shm_driver::takes_whole(peer_id peer, std::size_t bytes) const noexcept {
   send_channel* to = links_.find(peer);
-  return to && bytes <= limits_.whole_bytes_max && to->passed().any();
+  return to && bytes <= limits_.whole_bytes_max && to->has_buffer();
 }
 
 // --- reaping

@@ -117,8 +117,8 @@ void exchange::send(context& where, request& r, std::span<const std::byte> data,
   r.with = &to;
   r.lends = r.reclaims && data.size() >= to.lent_bytes_min();
   r.arrived = {.source = destination, .tag = as.tag, .bytes = data.size()};
-  // Behind a send that does not block others may come, and the bytes of a large one would be copied
-  // before those leave.
+  // Not if the call does not block: the program may start other sends next, which would wait while
+  // these bytes are copied.
   const bool may_go_whole = mode == send_mode::standard && !r.background;
   const bool eager =
       data.size() <= to.eager_bytes_max() || (may_go_whole && to.takes_whole(data.size()));

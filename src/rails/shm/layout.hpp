@@ -49,7 +49,7 @@ struct geometry {
   [[nodiscard]] std::size_t eager_bytes() const noexcept;
   /// The longest payload of a packet in a passed buffer.
   [[nodiscard]] std::size_t whole_bytes() const noexcept;
-  [[nodiscard]] std::size_t passed_bytes() const noexcept;
+  [[nodiscard]] std::size_t passed_bytes() const noexcept;  ///< of a passed buffer: whole pages
   /// The longest put that goes through the ring.
   [[nodiscard]] std::size_t small_put_bytes() const noexcept;
   [[nodiscard]] std::size_t slot_bytes() const noexcept;

@@ -35,15 +35,13 @@ enum class record_place : std::uint8_t {
 // tests/stress/shm_stress.cpp
 
 /// What one of the two processes knows of the two buffers.
+/// Shape:    two pointers and three atomics; allocates nothing.
 /// Threads:  `take` one at a time (the sending thread), `read` one at a time (the reaping thread);
 ///           the rest either.
 /// Progress: never waits.
 template <template <class> class Atomic = std::atomic>
 class passed_buffers {
  public:
-  /// In whose segment a buffer lies.
-  enum side : unsigned { peers, own };
-
   /// Once, by any thread: the buffer in the peer's segment is this process's. Before, it has none.
   void set_peers(std::byte* at) noexcept {
     at_[peers] = at;
@@ -84,6 +82,8 @@ class passed_buffers {
   }
 
  private:
+  /// In whose segment a buffer lies.
+  enum side : unsigned { peers, own };
   [[nodiscard]] static unsigned side_of(record_place where) noexcept {
     return where == record_place::readers_buffer ? own : peers;
   }

@@ -1,6 +1,7 @@
 #include "rails/shm/record_sender.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/assert.hpp"
 #include "base/fence.hpp"
@@ -58,6 +59,27 @@ record_sender::parts record_sender::parts_of(const packet& what) noexcept {
           .bytes = (size + count * line_bytes - 1) / (count * line_bytes) * line_bytes};
 }
 
+namespace {
+
+/// `send(head, header, part)` of each part: the header is the first one's, and the head says what
+/// kind of record it is and how many bytes follow.
+template <class Send>
+void each_part(const packet& what, std::size_t part_bytes, Send&& send) noexcept {
+  HEADWAY_DEBUG_ASSERT(what.payload.size() < 1 << 24);
+  record_head head{.kind = record_kind::packet};
+  auto header = what.header;
+  for (auto left = what.payload; !left.empty();) {
+    const auto part = left.first(std::min(part_bytes, left.size()));
+    left = left.subspan(part.size());
+    head.following = left.size();
+    send(head, header, part);
+    head.kind = record_kind::more;
+    header = {};
+  }
+}
+
+}  // namespace
+
 post record_sender::send_in_parts(const packet& what) noexcept {
   const auto part_bytes = parts_of(what).bytes;
   const auto last = what.payload.size() % part_bytes;
@@ -68,21 +90,13 @@ post record_sender::send_in_parts(const packet& what) noexcept {
   // The first may have to begin on the next line, and any of them skip the ring's end.
   if (!reserve(all + cells_per_line + most)) [[unlikely]]
     return post::retry;
-  HEADWAY_DEBUG_ASSERT(what.payload.size() < 1 << 24);
-  auto kind = record_kind::packet;
-  auto header = what.header;
-  for (auto left = what.payload; !left.empty();) {
-    const auto part = left.first(std::min(part_bytes, left.size()));
-    left = left.subspan(part.size());
-    const auto gap = gap_before(part, header.size());
-    const auto cells = cells_of(gap + header.size() + part.size());
+  each_part(what, part_bytes, [&](record_head head, auto header, auto part) {
+    head.gap = gap_before(part, header.size());
+    const auto cells = cells_of(head.gap + header.size() + part.size());
     [[maybe_unused]] const bool fits = reserve(cells);
     HEADWAY_DEBUG_ASSERT(fits);
-    publish({.kind = kind, .following = left.size(), .gap = gap}, cells, header, part,
-            what.can_wait);
-    kind = record_kind::more;
-    header = {};
-  }
+    publish(head, cells, header, part, what.can_wait);
+  });
   return post::done;
 }
 
@@ -94,31 +108,21 @@ post record_sender::send_in_buffer(const packet& what) noexcept {
     return post::retry;
   auto where = record_place::ring;
   std::byte* at = passed_.take(where);
-  HEADWAY_DEBUG_ASSERT(what.payload.size() < 1 << 24);
-  auto kind = record_kind::packet;
-  auto header = what.header;
-  auto gap = gap_before(what.payload, header.size());
+  HEADWAY_DEBUG_ASSERT(at);
+  auto gap = gap_before(what.payload, what.header.size());
   at += sizeof(std::uint64_t) + gap;
-  for (auto left = what.payload; !left.empty();) {
-    const auto part = left.first(std::min(part_bytes, left.size()));
-    left = left.subspan(part.size());
+  each_part(what, part_bytes, [&](record_head head, auto header, auto part) {
+    head.bytes = header.size() + part.size();
+    head.gap = std::exchange(gap, 0);
+    head.place = where;
     copy_header(at, header);
-    at += header.size();
-    base::copy_between_cores(at, part.data(), part.size());
-    at += part.size();
+    base::copy_between_cores(at + header.size(), part.data(), part.size());
+    at += head.bytes;
     [[maybe_unused]] const bool fits = reserve(1);
     HEADWAY_DEBUG_ASSERT(fits);
     ring_.begin(1);
-    leave({.kind = kind,
-           .bytes = header.size() + part.size(),
-           .following = left.size(),
-           .gap = gap,
-           .place = where},
-          1, what.can_wait);
-    kind = record_kind::more;
-    header = {};
-    gap = 0;
-  }
+    leave(head, 1, what.can_wait);
+  });
   return post::done;
 }
 

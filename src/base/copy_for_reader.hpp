@@ -40,6 +40,10 @@ class copy_for_reader {
 
   /// Whether copies go past the caches now.
   [[nodiscard]] bool streams() const noexcept { return streams_.load(std::memory_order_relaxed); }
+  /// Whether the next copy of `streamed_bytes_min` or more is timed.
+  [[nodiscard]] bool times_next() const noexcept {
+    return until_timed_.load(std::memory_order_relaxed) <= 1;
+  }
   /// What is concluded from a copy through the caches that took so long.
   void learn(std::size_t size, std::uint64_t ns) noexcept;
 

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "rails/shm/layout.hpp"
+#include "rails/shm/pieces.hpp"
 
 namespace headway::rails::shm {
 
@@ -25,13 +26,23 @@ std::size_t geometry::passed_bytes() const noexcept {
   return (whole_bytes() + 2 * page_bytes - 1) / page_bytes * page_bytes;  // with its header
 }
 
+/// As many as a process empties before it fills the next ones.
+std::uint32_t geometry::spare_pieces() const noexcept {
+  return std::clamp(static_cast<std::uint32_t>(copy_budget_bytes / piece_bytes), 1u,
+                    spare_pieces_max);
+}
+
+std::size_t geometry::pieces_bytes() const noexcept {
+  return std::size_t{piece_bytes} * (piece_count + spare_pieces());
+}
+
 std::size_t geometry::small_put_bytes() const noexcept {
   return std::min<std::size_t>(piece_bytes / 2, eager_bytes());
 }
 
 std::size_t geometry::slot_bytes() const noexcept {
-  return control_bytes + ring_bytes + passed_bytes() +
-         std::size_t{piece_bytes} * (piece_count + reply_count);
+  return control_bytes + ring_bytes + passed_bytes() + pieces_bytes() +
+         std::size_t{piece_bytes} * reply_count;
 }
 
 std::size_t geometry::banks_at() const noexcept { return head_bytes + slot_count * slot_bytes(); }

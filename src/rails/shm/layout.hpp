@@ -7,6 +7,7 @@
 #include <span>
 
 #include "rails/shm/passed_buffers.hpp"
+#include "rails/shm/passed_pieces.hpp"
 #include "rails/shm/ring.hpp"
 #include "rails/shm_slots.hpp"
 
@@ -19,8 +20,8 @@ namespace headway::rails::shm {
 //   slot 0: slot_control, ring, passed buffer, piece buffers, reply buffers | slot 1 … | banks
 //
 // A peer that attaches claims a slot and is from then on the only one that writes there, but for
-// the reply buffers, which the owner writes, and the passed buffer (passed_buffers.hpp). Every line
-// has one writer unless its comment says otherwise; in the shared lines and banks (shm_slots.hpp)
+// the reply buffers, which the owner writes, and what they pass to each other (passed_buffers.hpp,
+// passed_pieces.hpp). Every line has one writer unless its comment says otherwise; in the shared lines and banks (shm_slots.hpp)
 // that is the owner. The file is sparse: what was never touched takes no memory. Zero bytes are the
 // valid empty state of everything but the head's first lines.
 
@@ -33,7 +34,7 @@ constexpr std::uint32_t transfers_max = 16;  ///< large payloads under way to on
 constexpr std::uint32_t calls_max = 8;
 constexpr std::uint32_t reply_count = 2;  ///< buffers of a slot for replies to gets, one piece each
 constexpr std::uint64_t layout_magic = 0x6879'6177'6461'6568;
-constexpr std::uint32_t layout_version = 16;
+constexpr std::uint32_t layout_version = 17;
 
 using token = std::array<std::byte, 16>;
 
@@ -42,14 +43,16 @@ struct geometry {
   std::uint32_t slot_count = 0;
   std::uint32_t ring_bytes = 0;   ///< a power of two
   std::uint32_t piece_bytes = 0;  ///< a multiple of a page
-  std::uint32_t piece_count = 0;
+  std::uint32_t piece_count = 0;  ///< lines of pieces, each with a buffer; more are spare
 
   [[nodiscard]] bool sane() const noexcept;
   /// The longest payload of a packet. The ring has room for several.
   [[nodiscard]] std::size_t eager_bytes() const noexcept;
   /// The longest payload of a packet in a passed buffer.
   [[nodiscard]] std::size_t whole_bytes() const noexcept;
-  [[nodiscard]] std::size_t passed_bytes() const noexcept;  ///< of a passed buffer: whole pages
+  [[nodiscard]] std::size_t passed_bytes() const noexcept;    ///< of a passed buffer: whole pages
+  [[nodiscard]] std::uint32_t spare_pieces() const noexcept;  ///< buffers for passed_pieces.hpp
+  [[nodiscard]] std::size_t pieces_bytes() const noexcept;    ///< of all buffers for pieces
   /// The longest put that goes through the ring.
   [[nodiscard]] std::size_t small_put_bytes() const noexcept;
   [[nodiscard]] std::size_t slot_bytes() const noexcept;
@@ -96,13 +99,14 @@ struct alignas(line_bytes) transfer_line {
   return static_cast<std::uint16_t>(number / transfers_max);
 }
 
-/// The head of a piece buffer.
+/// What is said of a piece in a buffer.
 struct alignas(line_bytes) piece_line {
   std::atomic<std::uint64_t> turn;  // 2 × lap: free; 2 × lap + 1: full. Both ends write, in turns
   std::uint32_t transfer;           // sender, while it is free; and so below
   std::uint32_t bytes;
   std::uint64_t offset;
-  std::uint32_t placed;  // 1: the buffer is empty, its bytes are at the target already
+  std::uint32_t placed;          // 1: the buffer is empty, its bytes are at the target already
+  passed_pieces<>::name buffer;  // the end whose turn it is
 };
 
 /// The answer to an atomic that the peer has requested; the owner writes it.
@@ -248,5 +252,14 @@ struct slot_view {
   std::byte* pieces = nullptr;
   std::byte* replies = nullptr;
 };
+
+/// The buffers for pieces of a slot.
+[[nodiscard]] inline passed_pieces<>::area buffers_of(const slot_view& slot,
+                                                      const geometry& shape) noexcept {
+  return {.begin = slot.pieces,
+          .piece_bytes = shape.piece_bytes,
+          .lines = shape.piece_count,
+          .spare = shape.spare_pieces()};
+}
 
 }  // namespace headway::rails::shm

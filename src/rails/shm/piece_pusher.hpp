@@ -19,10 +19,14 @@ namespace headway::rails::shm {
 /// Progress: never waits.
 class piece_pusher {
  public:
+  struct copying {
+    passed_pieces<>& buffers;
+    copy_figures& figures;
+  };
   /// All outlive this object. `way` null: the table stays empty.
   piece_pusher(attachment* way, transfer_table& transfers, record_sender& records,
-               copy_figures& figures) noexcept
-      : way_(way), transfers_(&transfers), records_(&records), figures_(&figures) {}
+               const copying& with) noexcept
+      : way_(way), transfers_(&transfers), records_(&records), with_(with) {}
 
   /// Copies at most `copy_budget_bytes` and a piece.
   void push() noexcept;
@@ -61,7 +65,7 @@ class piece_pusher {
   attachment* const way_;
   transfer_table* const transfers_;
   record_sender* const records_;
-  copy_figures* const figures_;
+  const copying with_;
   // Transfers [oldest, next_push_] wait for pieces that the peer takes; [next_push_, end) have
   // pieces that no end took yet.
   std::uint32_t next_push_ = 0;

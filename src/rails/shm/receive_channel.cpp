@@ -23,6 +23,7 @@ void receive_channel::begin(const context& given) noexcept {
   std::construct_at(&reader_, ring_memory(given.slot, given.shape.ring_bytes));
   map_now(given.slot.ring, given.shape.ring_bytes);
   given.back->passed().set_own(given.slot.passed);
+  given.back->pieces().set_own(buffers_of(given.slot, given.shape));
   gets_.begin(given.slot, given.shape.piece_bytes);
   given.slot.control->pulls.store(given.readable_pid != 0, std::memory_order_relaxed);  // a hint
 }
@@ -226,7 +227,7 @@ void receive_channel::take_notice(std::span<const std::byte> record) noexcept {
     return;
   }
   if (announced_ == 0)  // the sender has reserved them
-    map_now(c_.slot.pieces, std::size_t{c_.shape.piece_bytes} * c_.shape.piece_count);
+    map_now(c_.slot.pieces, c_.shape.pieces_bytes());
   t = {.notice = notice, .missing = notice.bytes};
   lend(t);
   ++announced_;

@@ -60,8 +60,12 @@ std::size_t receive_channel::take_piece(event& e) noexcept {
     break_off("a piece has no valid size");
     return 0;
   }
-  const std::byte* buffer =
-      c_.slot.pieces + (ticket % c_.shape.piece_count) * std::size_t{c_.shape.piece_bytes};
+  const auto number = static_cast<std::uint32_t>(ticket % c_.shape.piece_count);
+  const std::byte* const buffer = c_.back->pieces().find(line.buffer, number);
+  if (!buffer) {
+    break_off("a piece lies in no buffer");
+    return 0;
+  }
   const auto said = c_.exposed->use(part_of(t, offset, bytes), [&](std::span<std::byte> to) {
     if (placed) return;
     c_.back->figures().empties.run(bytes, ticket % copy_figures::timed_period == 0, [&] {
@@ -75,6 +79,7 @@ std::size_t receive_channel::take_piece(event& e) noexcept {
     break_off(behind_its_exposure);
     return 0;
   }
+  if (!placed) c_.back->pieces().read(line.buffer, number);
   buffer_ticket_.store(ticket + 1, std::memory_order_release);  // (B)
   free_piece(line.turn, ticket / c_.shape.piece_count);
   if (piece_is_wanted(c_.slot.control->wants_buffer)) c_.back->notify();

@@ -52,7 +52,7 @@ slot_view view_of(std::byte* base, const geometry& shape, std::uint32_t index) n
           .ring = ring,
           .passed = passed,
           .pieces = pieces,
-          .replies = pieces + std::size_t{shape.piece_bytes} * shape.piece_count};
+          .replies = pieces + shape.pieces_bytes()};
 }
 
 std::string bell_of(const std::string& path) { return path + ".bell"; }
@@ -408,7 +408,7 @@ bool attachment::reserve_or_say(const std::byte* begin, std::size_t bytes) noexc
 }
 
 bool attachment::reserve_pieces() noexcept {
-  return reserve_or_say(slot_.pieces, std::size_t{shape_.piece_bytes} * shape_.piece_count);
+  return reserve_or_say(slot_.pieces, shape_.pieces_bytes());
 }
 
 bool attachment::reserve_passed() noexcept { return reserve(slot_.passed, shape_.passed_bytes()); }

@@ -14,7 +14,7 @@ send_channel::send_channel(context made) noexcept
       readable_pid_(made.readable_pid),
       way_(std::move(made.way)),
       transfers_(way_.get(), made.push, made.readable_pid),
-      pusher_(way_.get(), transfers_, records_, figures_),
+      pusher_(way_.get(), transfers_, records_, {pieces_, figures_}),
       calls_(way_ ? way_->slot().control : nullptr),
       gets_(way_ ? way_->slot() : slot_view{}, way_ ? way_->shape().piece_bytes : 0),
       posted_count_(made.posted_count),
@@ -39,9 +39,13 @@ post send_channel::put(const remote_place& to, std::span<const std::byte> from,
 post send_channel::start_transfer(const remote_place& to, std::span<const std::byte> from,
                                   std::uint64_t cookie) noexcept {
   if (transfers_.full()) return post::retry;
-  if (!pieces_reserved_ && !(pieces_reserved_ = way_->reserve_pieces())) {
-    mark_lost();
-    return post::down;
+  if (!pieces_reserved_) {
+    if (!way_->reserve_pieces()) {
+      mark_lost();
+      return post::down;
+    }
+    pieces_.set_peers(buffers_of(way_->slot(), way_->shape()));
+    pieces_reserved_ = true;
   }
   const transfer_notice notice =
       transfers_.begin(to, from, cookie, receives_.load(std::memory_order_relaxed));  // a hint

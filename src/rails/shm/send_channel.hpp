@@ -72,6 +72,7 @@ class send_channel {
   [[nodiscard]] pid_t readable_pid() const noexcept { return readable_pid_; }
   [[nodiscard]] bool peer_has_closed() const noexcept { return records_.peer_has_closed(); }
   [[nodiscard]] passed_buffers<>& passed() noexcept { return records_.passed(); }
+  [[nodiscard]] passed_pieces<>& pieces() noexcept { return pieces_; }
   [[nodiscard]] bool has_buffer() noexcept { return records_.has_buffer(); }
   void reply_was_received() noexcept { records_.reply_was_received(); }
   /// Whether the peer's memory can be read and written, and an end of the peer be noticed.
@@ -109,6 +110,7 @@ class send_channel {
   const std::unique_ptr<attachment> way_;
 
   alignas(line_bytes) transfer_table transfers_;
+  passed_pieces<> pieces_;
   copy_figures figures_;
   std::atomic<bool> receives_{false};  // the reaper writes it, the sender reads it; a hint: relaxed
   base::spinlock pushing_;             // only ever try-locked

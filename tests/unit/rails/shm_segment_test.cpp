@@ -324,6 +324,17 @@ TEST(shm_pieces, are_read_after_20_us_if_payloads_are_under_way_to_the_sender) {
   EXPECT_EQ(p.arrived, p.payload.size());
 }
 
+TEST(shm_pieces, in_a_buffer_that_does_not_exist_end_the_connection) {
+  announced_payload p(1);
+  piece_line& line = p.slot().control->pieces[0];
+  line.bytes = static_cast<std::uint32_t>(p.piece_bytes);
+  line.buffer = 1 + 2 * (pieces_max + spare_pieces_max);
+  fill_piece(line.turn, 0);
+  std::array<event, 4> events;
+  ASSERT_EQ(p.victim.driver.reap(events), 1u);
+  EXPECT_EQ(events[0].kind, event_kind::lost);
+}
+
 TEST(shm_transfers, try_to_place_once_each_buffer_was_used_and_no_payload_comes) {
   victim_of_peer victim;
   ASSERT_TRUE(victim.way);

@@ -1,0 +1,132 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/spinlock.hpp"
+#include "base/thread_annotations.hpp"
+
+namespace headway::rails::shm {
+
+// The buffers for pieces of large payloads, which a pair of processes passes to each other.
+//
+// As with packets (passed_buffers.hpp), a process fills best the buffer that it has emptied last,
+// whose lines are in the caches of its core. Where payloads go in both directions at the same time,
+// each process therefore exchanges the buffers of its lines (`piece_line`). The one that it has
+// emptied it keeps and fills next, and the line gets another one, which this process has not read.
+// So each process has some buffers more than there are lines, from its first large payload on, and
+// each line always names one buffer. A process that sends no such payloads has none to exchange,
+// and gives every buffer back as soon as it is empty. docs/decisions/0056-passed-pieces.md has the
+// figures.
+//
+// Hazards, and the edge that removes each:
+//   read before it is whole            of a line: (P) -> (C) of pieces.hpp
+//   written while the peer reads it    of a line: (F) -> (O)
+//   written by the thread that sends while the one that reaps reads it, or returned by the latter
+//   before the former has read the line that named it
+//                                      of the lock: release -> acquire
+// Checked by tests/model/shm_passed_pieces_model.cpp (mutations there) and
+// tests/stress/shm_stress.cpp
+
+/// Buffers that a process has beyond those of the lines.
+constexpr std::uint32_t spare_pieces_max = 8;
+
+/// What one of the two processes knows of the buffers of both.
+/// Shape:    the numbers of `spare_pieces_max` buffers; allocates nothing.
+/// Threads:  `fill` one at a time (the pushing thread), `read` one at a time (the reaping thread),
+///           `set_own` and `set_peers` once each, any thread; `find` any.
+/// Progress: never waits: while another thread exchanges a buffer, nothing is exchanged.
+template <template <class> class Atomic = std::atomic>
+class passed_pieces {
+ public:
+  /// The buffers in one segment: the first `lines` are those of the lines, the others spare.
+  struct area {
+    std::byte* begin = nullptr;
+    std::uint32_t piece_bytes = 0, lines = 0, spare = 0;
+    [[nodiscard]] std::uint32_t count() const noexcept { return lines + spare; }
+  };
+  /// In the line of a piece: 0 is the buffer with the number of the line, in the line's segment.
+  using name = std::uint32_t;
+
+  /// Before the peer's first piece is taken: those of this process's segment.
+  void set_own(const area& at) noexcept { set(own, at); }
+  /// Once this process has reserved them, and before it fills one: those of the peer's segment.
+  void set_peers(const area& at) noexcept { set(peers, at); }
+
+  /// Where the peer's line says that its piece is; null: there is no such buffer.
+  [[nodiscard]] const std::byte* find(name said, std::uint32_t line) const noexcept {
+    return address(said == 0 ? number_of(own, line) : (said - 1) ^ 1);
+  }
+  /// The peer's piece in the line was read: the line gets a buffer that the peer may fill.
+  void read(name& said, std::uint32_t line) noexcept {
+    if (!lock_.try_lock()) return;
+    if (unread_count_ != 0) {
+      const auto emptied = said == 0 ? number_of(own, line) : (said - 1) ^ 1;
+      said = 1 + (unread_[--unread_count_] ^ 1);
+      read_[read_count_++] = emptied;
+    }
+    lock_.unlock();
+  }
+  /// Where to write the piece of a line that the peer has freed, and which says so then.
+  /// `past_caches`: they will not be in the caches of this core.
+  [[nodiscard]] std::byte* fill(name& said, std::uint32_t line, bool past_caches) noexcept {
+    auto number = said == 0 ? number_of(peers, line) : said - 1;
+    if (!address(number)) number = number_of(peers, line);  // the peer named none
+    if (!past_caches && lock_.try_lock()) {
+      if (!has_spare_) take_spare();
+      if (read_count_ != 0) {
+        unread_[unread_count_++] = number;
+        number = read_[--read_count_];
+      }
+      lock_.unlock();
+    }
+    said = 1 + number;
+    return address(number);
+  }
+
+ private:
+  // A buffer's number is twice its index in the segment, and the segment.
+  enum side : std::uint32_t { peers, own };
+  struct shared_area {
+    Atomic<std::byte*> begin{nullptr};
+    area shape;  // before `begin`, and not changed then
+  };
+  [[nodiscard]] static constexpr std::uint32_t number_of(side s, std::uint32_t index) noexcept {
+    return 2 * index + s;
+  }
+
+  void set(side s, const area& at) noexcept {
+    areas_[s].shape = at;
+    areas_[s].begin.store(at.begin, std::memory_order_release);
+  }
+  [[nodiscard]] std::byte* address(std::uint32_t number) const noexcept {
+    const shared_area& where = areas_[number % 2];
+    std::byte* const begin = where.begin.load(std::memory_order_acquire);  // with its shape
+    const auto index = number / 2;
+    if (!begin || index >= where.shape.count()) return nullptr;
+    return begin + index * std::size_t{where.shape.piece_bytes};
+  }
+  /// Nothing is exchanged between buffers of different sizes.
+  void take_spare() noexcept HEADWAY_REQUIRES(lock_) {
+    const area& mine = areas_[peers].shape;
+    if (!areas_[own].begin.load(std::memory_order_acquire)) return;  // nothing arrives: later
+    has_spare_ = true;
+    if (mine.piece_bytes != areas_[own].shape.piece_bytes) return;
+    for (std::uint32_t i = 0; i < mine.spare; ++i)
+      unread_[unread_count_++] = number_of(peers, mine.lines + i);
+  }
+
+  std::array<shared_area, 2> areas_;
+  base::basic_spinlock<Atomic> lock_;  // only ever try-locked
+  bool has_spare_ HEADWAY_GUARDED_BY(lock_) = false;
+  // Together always the spare ones. In `read_` those that this process has emptied, the last one
+  // at the end; in `unread_` the others.
+  std::uint32_t read_count_ HEADWAY_GUARDED_BY(lock_) = 0;
+  std::uint32_t unread_count_ HEADWAY_GUARDED_BY(lock_) = 0;
+  std::array<std::uint32_t, spare_pieces_max> read_ HEADWAY_GUARDED_BY(lock_) = {};
+  std::array<std::uint32_t, spare_pieces_max> unread_ HEADWAY_GUARDED_BY(lock_) = {};
+};
+
+}  // namespace headway::rails::shm

@@ -10,12 +10,13 @@ bank_memory::bank_memory(int own_rank, rails::shm_slots& slots,
       slots_(slots),
       processes_(processes.begin(), processes.end()),
       ring_(where.ring),
+      passed_(where.passed),
       bank_bytes_(where.bytes),
       piece_bytes_(std::min(where.bytes / 4, piece_bytes_max)),
       copies_(std::make_unique<base::copy_for_reader[]>(processes.size() + 1)) {
   HEADWAY_ASSERT(processes.size() <= std::size_t{rank_set::ranks_max} && 0 <= own_rank &&
                  own_rank < size());
-  HEADWAY_ASSERT(where.bytes >= 256);
+  HEADWAY_ASSERT(where.bytes >= 256 && (!where.passed || processes.size() == 2));
   move_to(where.page_at, where.bank_at);
   for (const auto process : processes_) areas_.push_back(slots.bank_of(process, where.slot));
 }

@@ -13,6 +13,7 @@
 #include "collectives/bank.hpp"
 #include "collectives/byte_ring.hpp"
 #include "collectives/call.hpp"
+#include "collectives/passed_areas.hpp"
 #include "collectives/rank_set.hpp"
 #include "rails/shm_slots.hpp"
 
@@ -45,8 +46,18 @@ class bank_memory {
   struct value {
     struct place {
       std::uint64_t address;  ///< where it is in its rank's memory; 0: in the bank
-      std::uint64_t begin;    ///< in the bank; with `in_ring`, in the ring
+      std::uint64_t begin;    ///< in the bank; with `in_ring`, in the ring; or `in_passed`
       static constexpr std::uint64_t in_ring = std::uint64_t{1} << 63;
+      /// At the beginning of an area that two ranks pass to each other.
+      [[nodiscard]] static constexpr std::uint64_t in_passed(rails::passed_place which) noexcept {
+        return static_cast<std::uint64_t>(which) << passed_shift;
+      }
+      [[nodiscard]] rails::passed_place passed() const noexcept {
+        return static_cast<rails::passed_place>(begin >> passed_shift & 3);
+      }
+
+     private:
+      static constexpr unsigned passed_shift = 61;
     };
     std::uint64_t total;     ///< bytes of the stream; `no_stream`: its rank has failed
     std::uint64_t finished;  ///< by its rank, when it was published
@@ -54,6 +65,12 @@ class bank_memory {
       place longer;
       alignas(16) std::byte small[96];  ///< a stream that is not longer
     };
+  };
+  /// Where a rank shows a stream that does not lie in its line.
+  struct stream_place {
+    std::byte* at = nullptr;
+    std::uint64_t in_line = 0;  ///< what the line says of it
+    bool holds_all = false;     ///< otherwise it goes round in the bank
   };
   using line = basic_bank_line<std::atomic<std::uint64_t>, value>;
   using reading = basic_reading<std::atomic<std::uint64_t>, rank_set::ranks_max>;
@@ -65,7 +82,8 @@ class bank_memory {
     std::int64_t bytes = rails::shm_slots::bank_bytes;  ///< of the bank, a power of two
     std::size_t page_at = 0;
     std::size_t bank_at = rails::shm_slots::bank_page_bytes;
-    byte_ring* ring = nullptr;  ///< for streams that fit into it, as long as there is room
+    byte_ring* ring = nullptr;       ///< for streams that fit into it, as long as there is room
+    passed_areas* passed = nullptr;  ///< of two ranks, for streams that fit into one
   };
   bank_memory(int own_rank, rails::shm_slots& slots, std::span<const rails::peer_id> processes,
               const location& where);
@@ -108,6 +126,8 @@ class bank_memory {
   [[nodiscard]] std::byte* ring(int rank) const noexcept {
     return areas_[static_cast<std::size_t>(rank)] + ring_->where().at;
   }
+  /// Null: the ranks pass no areas to each other.
+  [[nodiscard]] passed_areas* passed() const noexcept { return passed_; }
   /// Takes bytes of this rank's ring for a stream; nothing: there is no ring, or no room in it.
   [[nodiscard]] std::optional<std::int64_t> take_of_ring(std::uint64_t exchange, rank_set readers,
                                                          std::int64_t bytes) noexcept {
@@ -144,6 +164,7 @@ class bank_memory {
   std::size_t page_at_ = 0;  // these two are set in `move_to`
   std::size_t bank_at_ = 0;
   byte_ring* const ring_;
+  passed_areas* const passed_;
   const std::int64_t bank_bytes_;
   const std::int64_t piece_bytes_;
   std::vector<std::byte*> areas_;  // of each rank

@@ -66,14 +66,16 @@ void node_memory::open_banks(std::uint32_t slot) {
   const bool visible = std::ranges::all_of(processes_, [&](rails::peer_id process) {
     return rail_slots_->bank_of(process, slot) != nullptr;
   });
-  if (visible && rail_slots_->reserve_bank(slot)) mine |= has_bank;
+  const auto bytes = team_.size == 2 ? rails::shm_slots::banked_bytes : rails::shm_slots::passed_at;
+  if (visible && rail_slots_->reserve_bank(slot, bytes)) mine |= has_bank;
   if (copies_ && copies_->reach_all(team_.rank)) mine |= has_copies;
   if (const auto known = rail_slots_->lending_is_faster())
     mine |= has_measured | (*known ? lends : 0);
   const auto all = agree(team_, mine);
   if ((all & has_bank) == 0) return;
-  banks_ = std::make_unique<shared_banks>(team_, *rail_slots_, processes_,
-                                          bank_memory::location{.slot = slot});
+  banks_ = std::make_unique<shared_banks>(
+      team_, *rail_slots_, processes_,
+      bank_memory::location{.slot = slot, .passed = open_areas(slot)});
   if (neighbors_) match_edges(slot);
   team_.memory.banks = banks_.get();
   if ((all & has_copies) == 0) return;
@@ -87,10 +89,21 @@ void node_memory::open_banks(std::uint32_t slot) {
   team_.memory.lends = agree(team_, faster) != 0;
 }
 
+passed_areas* node_memory::open_areas(std::uint32_t slot) {
+  if (team_.size != 2) return nullptr;
+  const auto area_of = [&](int rank) {
+    return rail_slots_->bank_of(processes_[static_cast<std::size_t>(rank)], slot) +
+           rails::shm_slots::passed_at;
+  };
+  return &areas_.emplace(area_of(team_.rank), area_of(1 - team_.rank));
+}
+
 std::unique_ptr<persistent_banks> node_memory::open_persistent() {
   const auto slot = agree_on_slot(team_, rail_slots_, processes_);
-  if (!slot || agree(team_, rail_slots_->reserve_bank(*slot)) == 0) return nullptr;
-  return std::make_unique<persistent_banks>(team_, *rail_slots_, processes_, *slot);
+  if (!slot || agree(team_, rail_slots_->reserve_bank(*slot, rails::shm_slots::passed_at)) == 0)
+    return nullptr;
+  return std::make_unique<persistent_banks>(team_, *rail_slots_, processes_, *slot,
+                                            areas_ ? &*areas_ : nullptr);
 }
 
 void node_memory::begin_persistent(schedule& s) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "collectives/passed_areas.hpp"
 #include "collectives/persistent_banks.hpp"
 #include "collectives/shared_banks.hpp"
 #include "collectives/shm_collective.hpp"
@@ -79,6 +80,8 @@ class node_memory {
   /// copying through a bank.
   void open_banks(std::uint32_t slot);
   [[nodiscard]] bool measure_lending();
+  /// Null: there are more than two ranks.
+  [[nodiscard]] passed_areas* open_areas(std::uint32_t slot);
   /// Collective: each rank reads in its sources' lists of destinations where its blocks come from.
   void match_edges(std::uint32_t slot);
 
@@ -89,6 +92,7 @@ class node_memory {
   const std::vector<rails::peer_id> processes_;
   std::optional<rail_copies> copies_;
   std::unique_ptr<shm_collective> slots_;
+  std::optional<passed_areas> areas_;
   std::unique_ptr<shared_banks> banks_;
   std::unique_ptr<persistent_banks> persistent_;
   bool persistent_tried_ = false;

@@ -40,6 +40,10 @@ peer_streams::found peer_streams::find(int rank, std::int64_t offset,
     const auto* stream = memory.ring(rank) + (where.begin & ~place_of_value::in_ring);
     return {stream + offset, 0, std::clamp<std::int64_t>(ready - offset, 0, bytes)};
   }
+  if (const auto which = where.passed(); which != rails::passed_place::none && memory.passed()) {
+    const auto* stream = memory.passed()->find(which);
+    return {stream + offset, 0, stream ? std::clamp<std::int64_t>(ready - offset, 0, bytes) : 0};
+  }
   const auto at = offset % memory.bank_bytes();
   const auto there = std::min({ready - offset, bytes, memory.bank_bytes() - at});
   return {memory.bank(rank) + where.begin + at, 0, std::max<std::int64_t>(there, 0)};

@@ -28,6 +28,13 @@ class peer_streams {
     return run_.memory.line_of(rank, run_.number).holds(run_.number);
   }
   // Of a stream that is there:
+  /// The area that is this rank's once it has read the stream.
+  [[nodiscard]] rails::passed_place passed_place_of(int rank) const noexcept {
+    const auto& value = run_.memory.line_of(rank, run_.number).value;
+    return value.total > sizeof value.small && value.total != bank_memory::no_stream
+               ? value.longer.passed()
+               : rails::passed_place::none;
+  }
   [[nodiscard]] std::int64_t bytes_of(int rank) const noexcept {
     return static_cast<std::int64_t>(run_.memory.line_of(rank, run_.number).value.total);
   }

@@ -18,7 +18,10 @@ struct persistent_banks::given {
   explicit given(persistent_banks& whole)
       : from(whole),
         banks(whole.team_, whole.memory_, whole.processes_,
-              {.slot = whole.slot_, .bytes = own_bytes, .ring = &whole.ring_}) {}
+              {.slot = whole.slot_,
+               .bytes = own_bytes,
+               .ring = &whole.ring_,
+               .passed = whole.areas_}) {}
 
   void use(int which) noexcept {
     constexpr auto first_page = rails::shm_slots::bank_page_bytes;
@@ -43,12 +46,14 @@ struct persistent_banks::given {
 };
 
 persistent_banks::persistent_banks(team& ranks, rails::shm_slots& memory,
-                                   std::span<const rails::peer_id> processes, std::uint32_t slot)
+                                   std::span<const rails::peer_id> processes, std::uint32_t slot,
+                                   passed_areas* areas)
     : team_(ranks),
       memory_(memory),
       processes_(processes.begin(), processes.end()),
       slot_(slot),
-      ring_(memory, processes, slot, {.at = ring_at, .bytes = ring_bytes}) {
+      ring_(memory, processes, slot, {.at = ring_at, .bytes = ring_bytes}),
+      areas_(areas) {
   HEADWAY_ASSERT(processes.size() == static_cast<std::size_t>(ranks.size));
 }
 

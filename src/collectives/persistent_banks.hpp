@@ -30,13 +30,14 @@ class persistent_banks {
   static constexpr std::size_t ring_at =
       rails::shm_slots::bank_page_bytes + operations_max * (bank_memory::page_bytes + own_bytes);
   static constexpr auto ring_bytes =
-      static_cast<std::int64_t>(rails::shm_slots::banked_bytes - ring_at);
+      static_cast<std::int64_t>(rails::shm_slots::passed_at - ring_at);
   /// A stream that is longer would pass through a small bank, which takes longer than messages.
   static constexpr std::int64_t stream_bytes_max = ring_bytes / 2;
 
   /// `slot`: all ranks of the team have agreed on it, and reserved its bank.
+  /// `areas`: null, or those of two ranks, which outlive this object.
   persistent_banks(team& ranks, rails::shm_slots& memory, std::span<const rails::peer_id> processes,
-                   std::uint32_t slot);
+                   std::uint32_t slot, passed_areas* areas = nullptr);
   ~persistent_banks();
   persistent_banks(const persistent_banks&) = delete;
   persistent_banks& operator=(const persistent_banks&) = delete;
@@ -60,6 +61,7 @@ class persistent_banks {
   const std::vector<rails::peer_id> processes_;
   const std::uint32_t slot_;
   byte_ring ring_;
+  passed_areas* const areas_;
   std::uint64_t operations_ = 0;  // made so far; all ranks count alike
   std::unique_ptr<given> begun_;  // between `begin` and `settle`
   // A bit for each page and small bank.

@@ -217,7 +217,10 @@ void reduce_scatter_shared(schedule& s, const team& t, const reduction& r,
 void scan_shared(schedule& s, const team& t, const reduction& r, bool exclusive) {
   const void* input = takes_place_of_input(r) ? kept_input(s, r) : r.input();
   auto& x = new_exchange(s, t);
-  x.stream().show(input, r.bytes());
+  if (t.rank + 1 < t.size) {
+    x.stream().set_readers(rank_set::from_to(t.rank + 1, t.size - 1));
+    x.stream().show(input, r.bytes());
+  }
   const int last = exclusive ? t.rank - 1 : t.rank;
   if (last >= 0) combine_up_to(x, r, last, input);
   s.add_exchange(x);

@@ -53,16 +53,13 @@ bool shared_banks::try_place(shared_exchange& x) noexcept {
 void shared_banks::place_if_possible(shared_exchange& x) noexcept {
   if (!has_line(x)) return;
   auto& stream = x.stream();
-  const auto in_ring =
-      memory_.take_of_ring(x.counted(), stream.readers(), stream.whole_bytes_needed());
-  if (in_ring) {
-    stream.place(*in_ring, true);
+  if (stream.take_area() || stream.take_of_ring()) {
     shown_.add(x.counted(), stream.readers());
     return;
   }
   const auto bytes = stream.bank_bytes_needed();
   if (shown_.has_bytes(bytes))
-    stream.place(shown_.add(x.counted(), stream.readers(), bytes), false);
+    stream.place_in_bank(shown_.add(x.counted(), stream.readers(), bytes));
 }
 
 bool shared_banks::try_show_in_line(const exchange_numbers& operation,
@@ -106,6 +103,7 @@ void shared_banks::tell_finished(std::uint64_t exchange) noexcept {
 void shared_banks::finish(shared_exchange& x) noexcept {
   const base::lock_guard guard(lock_);
   open_.erase(x);
+  x.keep_passed_area();
   const auto* oldest = open_.front();
   const auto now = oldest ? oldest->counted() - 1 : last_bound_;
   if (now == finished()) return;

@@ -86,7 +86,7 @@ class shared_banks final : private rails::shm_slots::watcher {
   };
 
   void place_if_possible(shared_exchange& x) noexcept HEADWAY_REQUIRES(lock_);
-  /// It may, also if there is no room in the ring.
+  /// It may, also if there is no room for all of it in one piece.
   [[nodiscard]] bool may_place(const shared_exchange& x) noexcept HEADWAY_REQUIRES(lock_);
   [[nodiscard]] bool has_line(const shared_exchange& x) noexcept HEADWAY_REQUIRES(lock_);
   /// This rank has finished all exchanges up to this one.

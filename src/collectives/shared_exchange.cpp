@@ -135,6 +135,16 @@ bool shared_exchange::could_go_on() const noexcept {
   return !run_.failed_before && (parts_.could_advance() || sum_.could_advance());
 }
 
+void shared_exchange::keep_passed_area() noexcept {
+  auto* const areas = run_.memory.passed();
+  if (!areas || run_.failed_before || run_.how != outcome::ok) return;
+  const peer_streams streams(run_);
+  run_.sources.each([&](int rank) {
+    const auto which = streams.passed_place_of(rank);
+    if (which != rails::passed_place::none) areas->read(which);
+  });
+}
+
 void shared_exchange::give_up(outcome why, int rank) noexcept {
   run_.fail(why, rank);
   if (at_ == stage::working) run_.banks.finish(*this);

@@ -66,6 +66,10 @@ class shared_exchange final : public base::list_hook<open_tag>,
   void end_later(schedule_run& owner) noexcept;
   /// Once it has ended.
   [[nodiscard]] messages::outcome how() const noexcept { return run_.how; }
+  /// It, or the operation before, so that this rank may not have read what the others show.
+  [[nodiscard]] bool has_failed() const noexcept {
+    return run_.failed_before || run_.how != messages::outcome::ok;
+  }
   /// The rank whose stream failed first, or -1.
   [[nodiscard]] int failed_rank() const noexcept { return run_.failed_rank; }
 
@@ -78,6 +82,9 @@ class shared_exchange final : public base::list_hook<open_tag>,
   [[nodiscard]] bool waits_for_place() const noexcept {
     return at_ == stage::working && stream_.exists() && !stream_.has_place();
   }
+  /// It reads nothing any more: the area in which the other rank has shown its stream is this
+  /// rank's, unless some of that was not read, because then the other one may still write there.
+  void keep_passed_area() noexcept;
   /// Others wait to learn how far it has read.
   [[nodiscard]] bool has_to_publish() const noexcept {
     return at_ == stage::working && read_.is_due();

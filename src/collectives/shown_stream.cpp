@@ -1,5 +1,6 @@
 #include "collectives/shown_stream.hpp"
 
+#include "base/copy_between_cores.hpp"
 #include "collectives/schedule.hpp"
 
 namespace headway::collectives {
@@ -70,17 +71,40 @@ std::int64_t shown_stream::whole_bytes_needed() const noexcept {
   return (total_ + line - 1) / line * line;
 }
 
+bool shown_stream::take_area() noexcept {
+  auto* const areas = run_.memory.passed();
+  const auto bytes = whole_bytes_needed();
+  if (!areas || bytes == 0 || readers_.empty()) return false;
+  auto which = rails::passed_place::none;
+  std::byte* const at = areas->take(bytes, which);
+  if (at) where_ = {at, place_of_value::in_passed(which), true};
+  return at != nullptr;
+}
+
+bool shown_stream::take_of_ring() noexcept {
+  auto& memory = run_.memory;
+  const auto begin = memory.take_of_ring(run_.counted, readers_, whole_bytes_needed());
+  if (begin)
+    where_ = {memory.ring(run_.ranks.rank) + *begin,
+              static_cast<std::uint64_t>(*begin) | place_of_value::in_ring, true};
+  return begin.has_value();
+}
+
 // --- running
 
 void shown_stream::begin() noexcept {
-  begun_ = in_ring_ = false;
-  begin_ = no_place;
+  begun_ = false;
+  where_ = {};
   shown_ = piece_shown_ = 0;
   piece_ = 0;
 }
 
 bool shown_stream::advance() noexcept {
-  if (!begun_) fill_line();
+  if (!begun_) {
+    // Since it was placed, this rank may have read what the other one had shown in an area.
+    if (!is_in_area()) take_area();
+    fill_line();
+  }
   if (run_.failed_before || is_lent()) return true;
   auto& l = run_.memory.line_of(run_.ranks.rank, run_.number);
   const auto before = shown_;
@@ -100,10 +124,7 @@ void shown_stream::fill_line() noexcept {
   run_.moved = begun_ = true;
   auto& l = run_.memory.line_of(run_.ranks.rank, run_.number);
   l.value.total = run_.failed_before ? bank_memory::no_stream : static_cast<std::uint64_t>(total_);
-  if (!is_small())
-    l.value.longer = {
-        .address = 0,
-        .begin = static_cast<std::uint64_t>(begin_) | (in_ring_ ? place_of_value::in_ring : 0)};
+  if (!is_small()) l.value.longer = {.address = 0, .begin = where_.in_line};
   l.value.finished = run_.banks.finished();
   if (run_.failed_before) {
     shown_ = total_;
@@ -123,7 +144,7 @@ void shown_stream::fill_line() noexcept {
 /// lies in the line is shown with it.
 std::int64_t shown_stream::room() const noexcept {
   if (is_small()) return total_ - shown_;
-  if (in_ring_) return std::min(bank_memory::piece_bytes_max, total_ - shown_);
+  if (where_.holds_all) return std::min(bank_memory::piece_bytes_max, total_ - shown_);
   const auto next = std::min(run_.memory.piece_bytes(), total_ - shown_);
   const auto behind = shown_ + next - run_.memory.bank_bytes();
   const bool fits = behind <= 0 || run_.banks.readers().taken(
@@ -135,16 +156,16 @@ std::int64_t shown_stream::room() const noexcept {
 /// goes round in it begins at its beginning.
 void shown_stream::copy(std::int64_t bytes) noexcept {
   auto& memory = run_.memory;
-  const int own = run_.ranks.rank;
-  std::byte* to = memory.line_of(own, run_.number).value.small;
-  if (in_ring_) to = memory.ring(own) + begin_ + shown_;
-  else if (!is_small()) to = memory.bank(own) + begin_ + shown_ % memory.bank_bytes();
+  std::byte* to = memory.line_of(run_.ranks.rank, run_.number).value.small;
+  if (!is_small()) to = where_.at + (where_.holds_all ? shown_ : shown_ % memory.bank_bytes());
   shown_ += bytes;
   while (bytes > 0) {
     const piece& p = pieces_[piece_];
     const auto copied = std::min(bytes, p.bytes - piece_shown_);
-    if (!p.skipped)
-      memory.copy_for(p.reader).copy(to, p.from + piece_shown_, static_cast<std::size_t>(copied));
+    const auto* const from = p.from + piece_shown_;
+    if (!p.skipped && is_in_area())
+      base::copy_between_cores(to, from, static_cast<std::size_t>(copied));
+    else if (!p.skipped) memory.copy_for(p.reader).copy(to, from, static_cast<std::size_t>(copied));
     to += copied;
     bytes -= copied;
     piece_shown_ += copied;

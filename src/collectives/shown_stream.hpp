@@ -11,14 +11,13 @@ namespace headway::collectives {
 class schedule;
 
 /// The stream of bytes that this rank shows in an exchange, and how far it has shown it.
-/// Shape:    it passes through the rank's bank, while the readers follow; or lies in the ring, or,
-///           if it is small, in the line. Where copying between processes is faster
+/// Shape:    it passes through the rank's bank, while the readers follow; or lies in the ring, in
+///           an area that two ranks pass to each other, or, if it is small, in the line. Where copying between processes is faster
 ///           (team::memory.lends), a long stream that lies in one piece stays where it is, and
 ///           readers copy it out of this process. Its list of parts is in the schedule's scratch
 ///           memory.
 /// Threads:  those of its exchange.
-/// Progress: never waits. `advance` copies as many pieces as have room: in the ring all of them,
-///           in a bank those whose place no reader needs any more.
+/// Progress: never waits. `advance` copies as many pieces as have room: in a bank those whose place no reader needs any more.
 /// Errors:   none of its own. After the operation has failed on this rank, it shows that in place
 ///           of the stream.
 class shown_stream {
@@ -56,16 +55,19 @@ class shown_stream {
     return exists_ && !run_.failed_before && (is_lent() || lends_parts_);
   }
 
-  // Its place: its line, and bytes of the bank or the ring. By shared_banks.
-  [[nodiscard]] bool has_place() const noexcept { return begin_ != no_place; }
-  void place(std::int64_t begin, bool in_ring) noexcept {
-    begin_ = begin;
-    in_ring_ = in_ring;
+  // Its place: its line, and bytes of other memory. By shared_banks.
+  [[nodiscard]] bool has_place() const noexcept { return where_.at != nullptr; }
+  void place_in_bank(std::int64_t begin) noexcept {
+    where_ = {run_.memory.bank(run_.ranks.rank) + begin, static_cast<std::uint64_t>(begin), false};
   }
+  /// Places all of it in an area that two ranks pass to each other. False: this rank owns none now.
+  bool take_area() noexcept;
+  /// Places all of it in the ring. False: there is no room.
+  [[nodiscard]] bool take_of_ring() noexcept;
   /// It is in its line already.
   void take_over_line() noexcept {
     begun_ = true;
-    begin_ = 0;
+    place_in_bank(0);
     shown_ = total_;
   }
   /// In whole cache lines; none of what is not copied there.
@@ -89,10 +91,11 @@ class shown_stream {
     bool skipped;
     int reader;
   };
-  static constexpr std::int64_t no_place = -1;
-
   void add(const piece& p);
   void fill_line() noexcept;
+  [[nodiscard]] bool is_in_area() const noexcept {
+    return bank_memory::value::place{0, where_.in_line}.passed() != rails::passed_place::none;
+  }
   [[nodiscard]] std::int64_t room() const noexcept;
   void copy(std::int64_t bytes) noexcept;
   [[nodiscard]] bool is_small() const noexcept {
@@ -115,8 +118,7 @@ class shown_stream {
   bool lends_parts_ = false;
 
   // Set anew by `begin`.
-  std::int64_t begin_ = no_place;  // in the bank or the ring
-  bool in_ring_ = false;
+  bank_memory::stream_place where_;
   bool begun_ = false;  // its line has its number
   std::int64_t shown_ = 0;
   int piece_ = 0;  // the one to show next, and how much of it was shown

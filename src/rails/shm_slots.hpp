@@ -30,7 +30,10 @@ class shm_slots {
   static constexpr std::size_t total_bytes = slots * slot_bytes;
   static constexpr std::size_t bank_bytes = 2 * 1024 * 1024;
   static constexpr std::size_t bank_page_bytes = 4096;
-  static constexpr std::size_t banked_bytes = bank_page_bytes + bank_bytes;  ///< of a slot
+  /// Behind the bank: for streams of two processes that pass such areas to each other.
+  static constexpr std::size_t passed_at = bank_page_bytes + bank_bytes;
+  static constexpr std::size_t passed_bytes = 1024 * 1024;
+  static constexpr std::size_t banked_bytes = passed_at + passed_bytes;  ///< of a slot
 
   /// Waits until peers have written something.
   class watcher {
@@ -48,8 +51,9 @@ class shm_slots {
   /// The slot's page of a process, this one included, which has reserved it, and the bank behind
   /// it; null: its memory cannot be seen from here.
   [[nodiscard]] virtual std::byte* bank_of(peer_id peer, std::uint32_t slot) noexcept = 0;
-  /// Keeps memory for the slot's page and bank of this process. False: there is too little. Cold.
-  [[nodiscard]] virtual bool reserve_bank(std::uint32_t slot) noexcept = 0;
+  /// Keeps memory for so many bytes of the slot from its page on, in this process. False: there is
+  /// too little. Cold.
+  [[nodiscard]] virtual bool reserve_bank(std::uint32_t slot, std::size_t bytes) noexcept = 0;
   /// After a store into own memory that `peer` must see, awake or asleep.
   virtual void wake(peer_id peer) noexcept = 0;
   /// From now on no thread sleeps on this rail while `w` is ready. Not for hot paths.

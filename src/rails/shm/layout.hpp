@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "rails/shm/passed_buffers.hpp"
+#include "rails/passed_buffers.hpp"
 #include "rails/shm/passed_pieces.hpp"
 #include "rails/shm/ring.hpp"
 #include "rails/shm_slots.hpp"
@@ -164,7 +164,7 @@ struct record_head {
   std::size_t bytes = 0;      ///< less than 2^24
   std::size_t following = 0;  ///< bytes of a packet in later records, less than 2^24
   std::size_t gap = 0;        ///< bytes between the word and the record's bytes: see `gap_before`
-  record_place place = record_place::ring;
+  passed_place place = passed_place::none;
 };
 [[nodiscard]] constexpr std::uint64_t record_word(const record_head& head) noexcept {
   return static_cast<std::uint64_t>(head.place) << 62 | static_cast<std::uint64_t>(head.gap) << 56 |
@@ -176,7 +176,7 @@ struct record_head {
           .bytes = word >> 32 & 0xff'ffff,
           .following = word >> 8 & 0xff'ffff,
           .gap = word >> 56 & 0x3f,
-          .place = static_cast<record_place>(word >> 62)};
+          .place = static_cast<passed_place>(word >> 62)};
 }
 
 struct put_prefix {
@@ -241,7 +241,7 @@ static_assert(gap_max < 64);  // of a record's word
 
 /// The same of any record.
 [[nodiscard]] constexpr std::uint64_t cells_in_ring(const record_head& head) noexcept {
-  return head.place == record_place::ring ? cells_of(head.gap + head.bytes) : 1;
+  return head.place == passed_place::none ? cells_of(head.gap + head.bytes) : 1;
 }
 
 /// The parts of a slot in a mapped segment.

@@ -60,7 +60,7 @@ std::size_t receive_channel::take_records(std::span<event> out) noexcept {
       break_off("a record has no valid size");
       break;
     }
-    if (!in_a_row && head.place == record_place::ring)
+    if (!in_a_row && head.place == passed_place::none)
       prefetch(reader_.memory().cell(position), cells_of(head.gap + head.bytes) * cell_bytes);
     if (take_record(head, position, out[count])) ++count;
     if (!in_a_row && head.kind != record_kind::skip) break;
@@ -78,7 +78,7 @@ void receive_channel::prefetch(const std::byte* first, std::size_t bytes) noexce
 inline bool receive_channel::take_record(const record_head& head, std::uint64_t position,
                                          event& e) noexcept {
   const std::byte* const at = reader_.memory().cell(position) + sizeof(std::uint64_t) + head.gap;
-  if (head.kind != record_kind::packet || head.place != record_place::ring) [[unlikely]]
+  if (head.kind != record_kind::packet || head.place != passed_place::none) [[unlikely]]
     return take_other(head, at, e);
   if (following_ != 0) [[unlikely]] {
     break_off(not_together);
@@ -113,7 +113,7 @@ bool receive_channel::take_part(const record_head& head, const std::byte* in_rin
     return false;
   }
   if (!is_more) {
-    const bool named = head.place <= record_place::writers_buffer;
+    const bool named = head.place <= passed_place::writers;
     const std::byte* const buffer = named ? c_.back->passed().find(head.place) : nullptr;
     if (!buffer) {
       break_off("a packet lies in a buffer that is not its writer's");
@@ -121,8 +121,8 @@ bool receive_channel::take_part(const record_head& head, const std::byte* in_rin
     }
     next_part_ = buffer + sizeof(std::uint64_t) + head.gap;
   }
-  part_place_ = head.following == 0 ? record_place::ring : head.place;
-  if (head.place == record_place::ring) {
+  part_place_ = head.following == 0 ? passed_place::none : head.place;
+  if (head.place == passed_place::none) {
     report(head, in_ring, 0, e);
     return true;
   }
@@ -137,7 +137,7 @@ bool receive_channel::take_part(const record_head& head, const std::byte* in_rin
 bool receive_channel::take_other(const record_head& head, const std::byte* at, event& e) noexcept {
   if (head.kind == record_kind::packet || head.kind == record_kind::more)
     return take_part(head, at, e);
-  if (head.following != 0 || head.place != record_place::ring) {
+  if (head.following != 0 || head.place != passed_place::none) {
     break_off("a record that is no packet has parts or lies in a buffer");
     return false;
   }
@@ -270,9 +270,9 @@ void receive_channel::consume(std::uint64_t cells) noexcept {
 
 void receive_channel::release(std::uint64_t what) noexcept {
   HEADWAY_DEBUG_ASSERT(held_records_ > 0);
-  const auto place = static_cast<record_place>(what >> place_shift);
+  const auto place = static_cast<passed_place>(what >> place_shift);
   auto cells = what & ((std::uint64_t{1} << place_shift) - 1);
-  if (place != record_place::ring) [[unlikely]]
+  if (place != passed_place::none) [[unlikely]]
     c_.back->passed().read(place);
   if (--held_records_ == 0) cells += std::exchange(carried_cells_, 0);
   free_cells(cells);

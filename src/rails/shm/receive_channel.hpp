@@ -140,7 +140,7 @@ class receive_channel {
   std::atomic<bool> broken_{false};  // the peer is cut off. Written by `take`; for `waiting`
 
   // Packets in passed buffers: where the parts that follow lie.
-  record_place part_place_ = record_place::ring;
+  passed_place part_place_ = passed_place::none;
   const std::byte* next_part_ = nullptr;
 
   get_answers gets_;

@@ -106,7 +106,7 @@ post record_sender::send_in_buffer(const packet& what) noexcept {
   // Two cells or more begin with a line.
   if (!reserve(count + cells_per_line)) [[unlikely]]
     return post::retry;
-  auto where = record_place::ring;
+  auto where = passed_place::none;
   std::byte* at = passed_.take(where);
   HEADWAY_DEBUG_ASSERT(at);
   auto gap = gap_before(what.payload, what.header.size());

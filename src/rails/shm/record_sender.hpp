@@ -12,7 +12,7 @@
 #include "rails/shm/doorbell.hpp"
 #include "rails/shm/header_copy.hpp"
 #include "rails/shm/layout.hpp"
-#include "rails/shm/passed_buffers.hpp"
+#include "rails/passed_buffers.hpp"
 #include "rails/shm/ring.hpp"
 #include "rails/shm/ring_memory.hpp"
 #include "rails/shm/segment.hpp"

@@ -95,7 +95,7 @@ class segment {
   [[nodiscard]] std::byte* banks() const noexcept { return memory_->base() + shape_.banks_at(); }
   /// Makes the file system keep memory for the bank of a slot. False: there is too little, or
   /// little would be left for others.
-  [[nodiscard]] bool reserve_bank(std::uint32_t slot) const noexcept;
+  [[nodiscard]] bool reserve_bank(std::uint32_t slot, std::size_t bytes) const noexcept;
   [[nodiscard]] const geometry& shape() const noexcept { return shape_; }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] int bell() const noexcept { return bell_.get(); }

@@ -42,7 +42,7 @@ struct model_world::node final : transport, peer_copies, rails::shm_slots {
     node& its = *world.nodes_[static_cast<std::size_t>(peer)];
     return (slot == 0 ? its.memory : its.own_memory).get();
   }
-  bool reserve_bank(std::uint32_t) noexcept override { return true; }
+  bool reserve_bank(std::uint32_t, std::size_t) noexcept override { return true; }
   void wake(rails::peer_id) noexcept override {}  // all are polled
   void watch(watcher&) override {}
   void unwatch(watcher&) noexcept override {}

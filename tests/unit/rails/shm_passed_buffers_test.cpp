@@ -181,15 +181,15 @@ void ends_the_connection(std::span<const record_head> records) {
   ends_the_connection(records, victim);
 }
 
-constexpr record_head packet_in(record_place where) {
+constexpr record_head packet_in(passed_place where) {
   return {.kind = record_kind::packet, .bytes = 64, .place = where};
 }
 
 TEST(shm_passed_buffers_of_others, are_not_written_by_the_peer) {
-  const std::array in_ours{packet_in(record_place::writers_buffer)};
+  const std::array in_ours{packet_in(passed_place::writers)};
   ends_the_connection(in_ours);
-  const std::array twice{packet_in(record_place::readers_buffer),
-                         packet_in(record_place::readers_buffer)};
+  const std::array twice{packet_in(passed_place::readers),
+                         packet_in(passed_place::readers)};
   ends_the_connection(twice);
 }
 
@@ -197,12 +197,12 @@ TEST(shm_passed_buffers_of_others, are_two) {
   victim_of_peer victim;
   const std::vector<std::byte> payload(4096);
   ASSERT_EQ(victim.driver.send(peer_id{1}, {.payload = payload}), post::done);
-  const std::array third{packet_in(static_cast<record_place>(3))};
+  const std::array third{packet_in(static_cast<passed_place>(3))};
   ends_the_connection(third, victim);
 }
 
 TEST(shm_passed_buffers_of_others, hold_all_parts_of_a_packet_or_none) {
-  constexpr record_place ring = record_place::ring, buffer = record_place::readers_buffer;
+  constexpr passed_place ring = passed_place::none, buffer = passed_place::readers;
   for (const auto& [first, second] : {std::pair(ring, buffer), std::pair(buffer, ring)}) {
     const std::array apart{
         record_head{.kind = record_kind::packet, .bytes = 16, .following = 16, .place = first},
@@ -214,7 +214,7 @@ TEST(shm_passed_buffers_of_others, hold_all_parts_of_a_packet_or_none) {
 TEST(shm_passed_buffers_of_others, hold_no_other_records) {
   const std::array put{record_head{.kind = record_kind::put,
                                    .bytes = sizeof(put_prefix),
-                                   .place = record_place::readers_buffer}};
+                                   .place = passed_place::readers}};
   ends_the_connection(put);
 }
 

@@ -11,17 +11,17 @@
 
 #include "relacy_atomic.hpp"
 // After it, because it names the memory orders.
-#include "rails/shm/passed_buffers.hpp"
+#include "rails/passed_buffers.hpp"
 
 namespace {
 
-using headway::rails::shm::record_place;
+using headway::rails::passed_place;
 
 constexpr int record_count = 4;
 constexpr unsigned answers_from = 100;
 
-struct shm_passed_buffers_model : rl::test_suite<shm_passed_buffers_model, 3> {
-  using end = headway::rails::shm::passed_buffers<headway::model::atomic>;
+struct passed_buffers_model : rl::test_suite<passed_buffers_model, 3> {
+  using end = headway::rails::passed_buffers<headway::model::atomic>;
   /// 1 + the place; 0: no record yet.
   using words = std::array<headway::model::atomic<unsigned>, record_count>;
 
@@ -44,15 +44,15 @@ struct shm_passed_buffers_model : rl::test_suite<shm_passed_buffers_model, 3> {
     return contents[static_cast<std::size_t>(buffer - names.data())];
   }
   void send(end& mine, words& ring, std::size_t number, unsigned what) {
-    auto where = record_place::ring;
+    auto where = passed_place::none;
     if (const std::byte* const buffer = mine.take(where)) content(buffer)($) = what;
     ring[number].store(1 + static_cast<unsigned>(where), std::memory_order_release);  // (P)
   }
   void read(end& mine, words& ring, std::size_t number, unsigned expected) {
     unsigned word = 0;
     while ((word = ring[number].load(std::memory_order_acquire)) == 0) rl::yield(1, $);  // (A)
-    const auto where = static_cast<record_place>(word - 1);
-    if (where == record_place::ring) return;
+    const auto where = static_cast<passed_place>(word - 1);
+    if (where == passed_place::none) return;
     const std::byte* const buffer = mine.find(where);
     RL_ASSERT(buffer != nullptr);
     RL_ASSERT(content(buffer)($) == expected);
@@ -78,5 +78,5 @@ struct shm_passed_buffers_model : rl::test_suite<shm_passed_buffers_model, 3> {
 int main() {
   rl::test_params params;
   params.iteration_count = 30000;
-  return rl::simulate<shm_passed_buffers_model>(params) ? 0 : 1;
+  return rl::simulate<passed_buffers_model>(params) ? 0 : 1;
 }

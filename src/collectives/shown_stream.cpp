@@ -74,7 +74,7 @@ std::int64_t shown_stream::whole_bytes_needed() const noexcept {
 bool shown_stream::take_area() noexcept {
   auto* const areas = run_.memory.passed();
   const auto bytes = whole_bytes_needed();
-  if (!areas || bytes == 0 || readers_.empty()) return false;
+  if (!areas || bytes == 0) return false;
   auto which = rails::passed_place::none;
   std::byte* const at = areas->take(bytes, which);
   if (at) where_ = {at, place_of_value::in_passed(which), true};

@@ -2,8 +2,8 @@
 //         advances them: the one that has called the operation, or any poller; several under way.
 //         Persistent ones, in banks of their own, also if each rank starts them in its own order,
 //         and frees them in another one.
-// Method: three ranks in one process, each with an engine of its own, and small banks in plain
-//         memory, so that streams go round in them; ranks pause at random, so that others stop
+// Method: two ranks, which pass areas to each other, and three, in one process, each with an
+//         engine of its own, and small banks in plain memory, so that streams go round in them; ranks pause at random, so that others stop
 //         looking and wait. On a ring, each rank has one reader and waits for one rank. Between
 //         them blocking operations without a schedule. Also run under ThreadSanitizer (preset
 //         tsan).
@@ -14,6 +14,7 @@
 #include <array>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <random>
 #include <span>
 #include <thread>
@@ -32,7 +33,6 @@
 namespace headway::collectives {
 namespace {
 
-constexpr std::uint32_t ranks = 3;
 constexpr int rounds = 150;
 constexpr std::int64_t bank_bytes = 4096;
 constexpr std::int64_t words_max = 3000;
@@ -68,7 +68,8 @@ void fill(call& c, const team& t, int round) {
           c.expected.push_back(from(c.root, i));
           break;
         case kind::allreduce:
-          c.expected.push_back(from(0, i) + from(1, i) + from(2, i));
+          c.expected.push_back(0);
+          for (int each = 0; each < t.size; ++each) c.expected.back() += from(each, i);
           break;
         case kind::ring:
           c.expected.push_back(from(c.previous[0], i));
@@ -178,20 +179,6 @@ void run_all(team& t, progress::engine& engine) {
   }
 }
 
-TEST(shared_banks_stress, every_rank_reads_what_the_others_show) {
-  alignas(rails::shm_slots::line_bytes) static std::array<plain_slots::bank_memory, ranks> memory;
-  for_each_thread_rank(
-      [] {
-        for (auto& each : memory) each.fill(std::byte{0});
-      },
-      [](team& all, std::span<const rails::peer_id> processes, progress::engine& engine) {
-        plain_slots slots({}, memory);
-        shared_banks banks(all, slots, processes, {.slot = 0, .bytes = bank_bytes});
-        all.memory.banks = &banks;
-        run_all(all, engine);
-      });
-}
-
 /// Each rank starts the same persistent operations in an order of its own, and waits in another.
 void run_persistent(team& t, persistent_banks& own, progress::engine& engine) {
   std::minstd_rand order(static_cast<unsigned>(t.rank) + 1);
@@ -219,29 +206,52 @@ void run_persistent(team& t, persistent_banks& own, progress::engine& engine) {
   }
 }
 
-/// Calls `body(team, slots, processes, engine)` for each rank. The team has banks; those of
-/// persistent operations go into `slots`, which nothing else uses.
+/// The memory of a rank for persistent operations, which nothing else uses.
+struct persistent_memory {
+  rails::shm_slots& slots;
+  passed_areas* areas;  ///< of two ranks
+};
+
+/// Calls `body(team, memory, processes, engine)` for each of two and of three ranks. The team has
+/// banks.
 template <class Body>
 void for_each_rank_with_banks(const Body& body) {
-  alignas(rails::shm_slots::line_bytes) static std::array<plain_slots::bank_memory, ranks> memory,
-      own_memory;
-  for_each_thread_rank(
-      [] {
-        for (auto* all : {&memory, &own_memory})
-          for (auto& each : *all) each.fill(std::byte{0});
-      },
-      [&](team& all, std::span<const rails::peer_id> processes, progress::engine& engine) {
-        plain_slots slots({}, memory), own_slots({}, own_memory);
-        shared_banks banks(all, slots, processes, {.slot = 0, .bytes = bank_bytes});
-        all.memory.banks = &banks;
-        body(all, own_slots, processes, engine);
-      });
+  alignas(
+      rails::shm_slots::line_bytes) static std::array<plain_slots::bank_memory, thread_ranks_max>
+      memory, own_memory;
+  for (const auto ranks : {2u, 3u})
+    for_each_thread_rank(
+        [] {
+          for (auto* all : {&memory, &own_memory})
+            for (auto& each : *all) each.fill(std::byte{0});
+        },
+        [&](team& all, std::span<const rails::peer_id> processes, progress::engine& engine) {
+          plain_slots slots({}, memory), own_slots({}, own_memory);
+          std::optional<passed_areas> areas;
+          if (all.size == 2) {
+            const auto area_of = [](int rank) {
+              return memory[static_cast<std::size_t>(rank)].data() + rails::shm_slots::passed_at;
+            };
+            areas.emplace(area_of(all.rank), area_of(1 - all.rank));
+          }
+          auto* const passed = areas ? &*areas : nullptr;
+          shared_banks banks(all, slots, processes,
+                             {.slot = 0, .bytes = bank_bytes, .passed = passed});
+          all.memory.banks = &banks;
+          body(all, persistent_memory{own_slots, passed}, processes, engine);
+        },
+        ranks);
+}
+
+TEST(shared_banks_stress, every_rank_reads_what_the_others_show) {
+  for_each_rank_with_banks([](team& all, const persistent_memory&, std::span<const rails::peer_id>,
+                              progress::engine& engine) { run_all(all, engine); });
 }
 
 TEST(shared_banks_stress, persistent_operations_have_an_order_of_their_own_on_each_rank) {
-  for_each_rank_with_banks([](team& all, rails::shm_slots& slots,
+  for_each_rank_with_banks([](team& all, const persistent_memory& memory,
                               std::span<const rails::peer_id> processes, progress::engine& engine) {
-    persistent_banks own(all, slots, processes, 0);
+    persistent_banks own(all, memory.slots, processes, 0, memory.areas);
     run_persistent(all, own, engine);
   });
 }
@@ -265,11 +275,11 @@ int build_persistent(schedule& s, team& t, persistent_banks& own, std::array<std
 }
 
 TEST(persistent_banks, have_steps_built_once_and_again_only_where_a_rank_wants_none) {
-  for_each_rank_with_banks([](team& all, rails::shm_slots& slots,
+  for_each_rank_with_banks([](team& all, const persistent_memory& memory,
                               std::span<const rails::peer_id> processes, progress::engine& engine) {
     for (const auto use : {algorithm::shared, algorithm::doubling})
-      for (const int without : {-1, 0, 2}) {
-        persistent_banks own(all, slots, processes, 0);
+      for (const int without : {-1, 0, all.size - 1}) {
+        persistent_banks own(all, memory.slots, processes, 0, memory.areas);
         all.chosen_by_user.forced[static_cast<std::size_t>(collective::allreduce)] = use;
         const bool exchanged = use == algorithm::shared;
         const bool wants = all.rank != without;
@@ -283,7 +293,7 @@ TEST(persistent_banks, have_steps_built_once_and_again_only_where_a_rank_wants_n
           data[1] = 0;
           steps->start();
           engine.wait(*steps);
-          ASSERT_EQ(data[1], ranks * (ranks + 1) / 2);
+          ASSERT_EQ(data[1], all.size * (all.size + 1) / 2);
         }
       }
   });

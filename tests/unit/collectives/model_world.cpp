@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "collectives/schedule_run.hpp"
@@ -20,11 +21,17 @@ struct model_world::node final : transport, peer_copies, rails::shm_slots {
   }
   /// When all ranks are there.
   void open(std::int64_t bytes) {
-    banks = std::make_unique<shared_banks>(ranks, *this, processes_of(ranks.size),
-                                           bank_memory::location{.slot = 0, .bytes = bytes});
+    if (ranks.size == 2) areas.emplace(area_of(rank), area_of(1 - rank));
+    banks = std::make_unique<shared_banks>(
+        ranks, *this, processes_of(ranks.size),
+        bank_memory::location{.slot = 0, .bytes = bytes, .passed = passed()});
     ranks.memory.banks = banks.get();
   }
 
+  [[nodiscard]] std::byte* area_of(int of) const {
+    return world.nodes_[static_cast<std::size_t>(of)]->memory.get() + rails::shm_slots::passed_at;
+  }
+  [[nodiscard]] passed_areas* passed() { return areas ? &*areas : nullptr; }
   /// Shorter than what is under way at once.
   void open_ring() {
     constexpr std::size_t at = rails::shm_slots::banked_bytes / 2;
@@ -111,7 +118,8 @@ struct model_world::node final : transport, peer_copies, rails::shm_slots {
     return taken;
   }
   area memory = take_area();
-  area own_memory = take_area();  ///< of persistent operations
+  area own_memory = take_area();      ///< of persistent operations
+  std::optional<passed_areas> areas;  ///< of two ranks
   std::unique_ptr<shared_banks> banks;
   std::unique_ptr<byte_ring> ring;  ///< null: none
 };
@@ -139,8 +147,14 @@ std::unique_ptr<shared_banks> model_world::own_banks(int rank, int number) {
                             .bytes = bytes,
                             .page_at = place * bank_memory::page_bytes,
                             .bank_at = own_banks_max * bank_memory::page_bytes + place * bytes,
-                            .ring = of.ring.get()});
+                            .ring = of.ring.get(),
+                            .passed = of.passed()});
 }
+
+passed_areas& model_world::areas(int rank) {
+  return nodes_[static_cast<std::size_t>(rank)]->areas.value();
+}
+std::byte* model_world::area_of(int rank) const { return nodes_.front()->area_of(rank); }
 
 int model_world::size() const noexcept { return static_cast<int>(nodes_.size()); }
 team& model_world::ranks(int rank) { return nodes_[static_cast<std::size_t>(rank)]->ranks; }

@@ -43,6 +43,10 @@ class model_world {
   /// The ranks also have a ring for these, for two seeds of three.
   [[nodiscard]] std::unique_ptr<shared_banks> own_banks(int rank, int number);
   static constexpr int own_banks_max = 30;
+  /// Of a world of two ranks.
+  [[nodiscard]] passed_areas& areas(int rank);
+  /// The area in the memory of a rank.
+  [[nodiscard]] std::byte* area_of(int rank) const;
   /// Calls `act` for each rank, in order.
   void everyone(const std::function<void(int rank, team& t)>& act);
 

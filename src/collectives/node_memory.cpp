@@ -66,8 +66,7 @@ void node_memory::open_banks(std::uint32_t slot) {
   const bool visible = std::ranges::all_of(processes_, [&](rails::peer_id process) {
     return rail_slots_->bank_of(process, slot) != nullptr;
   });
-  const auto bytes = team_.size == 2 ? rails::shm_slots::banked_bytes : rails::shm_slots::passed_at;
-  if (visible && rail_slots_->reserve_bank(slot, bytes)) mine |= has_bank;
+  if (visible && rail_slots_->reserve_bank(slot)) mine |= has_bank;
   if (copies_ && copies_->reach_all(team_.rank)) mine |= has_copies;
   if (const auto known = rail_slots_->lending_is_faster())
     mine |= has_measured | (*known ? lends : 0);
@@ -91,17 +90,13 @@ void node_memory::open_banks(std::uint32_t slot) {
 
 passed_areas* node_memory::open_areas(std::uint32_t slot) {
   if (team_.size != 2) return nullptr;
-  const auto area_of = [&](int rank) {
-    return rail_slots_->bank_of(processes_[static_cast<std::size_t>(rank)], slot) +
-           rails::shm_slots::passed_at;
-  };
-  return &areas_.emplace(area_of(team_.rank), area_of(1 - team_.rank));
+  const auto own = static_cast<std::size_t>(team_.rank);
+  return &areas_.emplace(*rail_slots_, slot, processes_[own], processes_[1 - own]);
 }
 
 std::unique_ptr<persistent_banks> node_memory::open_persistent() {
   const auto slot = agree_on_slot(team_, rail_slots_, processes_);
-  if (!slot || agree(team_, rail_slots_->reserve_bank(*slot, rails::shm_slots::passed_at)) == 0)
-    return nullptr;
+  if (!slot || agree(team_, rail_slots_->reserve_bank(*slot)) == 0) return nullptr;
   return std::make_unique<persistent_banks>(team_, *rail_slots_, processes_, *slot,
                                             areas_ ? &*areas_ : nullptr);
 }

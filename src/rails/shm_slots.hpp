@@ -51,9 +51,10 @@ class shm_slots {
   /// The slot's page of a process, this one included, which has reserved it, and the bank behind
   /// it; null: its memory cannot be seen from here.
   [[nodiscard]] virtual std::byte* bank_of(peer_id peer, std::uint32_t slot) noexcept = 0;
-  /// Keeps memory for so many bytes of the slot from its page on, in this process. False: there is
-  /// too little. Cold.
-  [[nodiscard]] virtual bool reserve_bank(std::uint32_t slot, std::size_t bytes) noexcept = 0;
+  /// Keeps memory for the slot's page and bank of this process. False: there is too little. Cold.
+  [[nodiscard]] virtual bool reserve_bank(std::uint32_t slot) noexcept = 0;
+  /// The same for so many bytes behind the bank, from `passed_at` on.
+  [[nodiscard]] virtual bool reserve_passed(std::uint32_t slot, std::size_t bytes) noexcept = 0;
   /// After a store into own memory that `peer` must see, awake or asleep.
   virtual void wake(peer_id peer) noexcept = 0;
   /// From now on no thread sleeps on this rail while `w` is ready. Not for hot paths.

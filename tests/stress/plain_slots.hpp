@@ -24,7 +24,8 @@ class plain_slots final : public rails::shm_slots {
   std::byte* bank_of(rails::peer_id peer, std::uint32_t) noexcept override {
     return banks_[static_cast<std::uint32_t>(peer)].data();
   }
-  bool reserve_bank(std::uint32_t, std::size_t) noexcept override { return true; }
+  bool reserve_bank(std::uint32_t) noexcept override { return true; }
+  bool reserve_passed(std::uint32_t, std::size_t) noexcept override { return true; }
   void wake(rails::peer_id) noexcept override {}
   void watch(watcher& w) override { EXPECT_FALSE(w.ready()) << "no rank waits yet"; }
   void unwatch(watcher&) noexcept override {}

@@ -229,10 +229,8 @@ void for_each_rank_with_banks(const Body& body) {
           plain_slots slots({}, memory), own_slots({}, own_memory);
           std::optional<passed_areas> areas;
           if (all.size == 2) {
-            const auto area_of = [](int rank) {
-              return memory[static_cast<std::size_t>(rank)].data() + rails::shm_slots::passed_at;
-            };
-            areas.emplace(area_of(all.rank), area_of(1 - all.rank));
+            const auto own = static_cast<std::size_t>(all.rank);
+            areas.emplace(slots, 0, processes[own], processes[1 - own]);
           }
           auto* const passed = areas ? &*areas : nullptr;
           shared_banks banks(all, slots, processes,

@@ -239,11 +239,13 @@ slot_view segment::slot(std::uint32_t index) const noexcept {
   return view_of(memory_->base(), shape_, index);
 }
 
-bool segment::reserve_bank(std::uint32_t slot, std::size_t bytes) const noexcept {
+bool segment::reserve_of_slot(std::uint32_t slot, std::size_t begin,
+                              std::size_t bytes) const noexcept {
   constexpr std::size_t left_for_each = 8 * shm_slots::passed_at;
   const auto where = file_system_of(directory_of(path_));
   if (where && where->free / sharers_ < left_for_each) return false;
-  return reserve_range(file_.get(), shape_.banks_at() + slot * shm_slots::banked_bytes, bytes);
+  return reserve_range(file_.get(), shape_.banks_at() + slot * shm_slots::banked_bytes + begin,
+                       bytes);
 }
 
 void segment::ring_bell() const noexcept {

@@ -93,9 +93,10 @@ class segment {
     return memory_->base() + shared_lines_at;
   }
   [[nodiscard]] std::byte* banks() const noexcept { return memory_->base() + shape_.banks_at(); }
-  /// Makes the file system keep memory for the bank of a slot. False: there is too little, or
-  /// little would be left for others.
-  [[nodiscard]] bool reserve_bank(std::uint32_t slot, std::size_t bytes) const noexcept;
+  /// Makes the file system keep memory for so many bytes of a slot's bank and what is around it.
+  /// False: there is too little, or little would be left for others.
+  [[nodiscard]] bool reserve_of_slot(std::uint32_t slot, std::size_t begin,
+                                     std::size_t bytes) const noexcept;
   [[nodiscard]] const geometry& shape() const noexcept { return shape_; }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] int bell() const noexcept { return bell_.get(); }

@@ -32,9 +32,13 @@ class segment_slots final : public shm_slots {
     std::byte* first = peer == me_ ? mine_->banks() : to ? to->banks() : nullptr;
     return first ? first + slot * banked_bytes : nullptr;
   }
-  [[nodiscard]] bool reserve_bank(std::uint32_t slot, std::size_t bytes) noexcept override {
+  [[nodiscard]] bool reserve_bank(std::uint32_t slot) noexcept override {
     HEADWAY_ASSERT(slot < slots);
-    return mine_->reserve_bank(slot, bytes);
+    return mine_->reserve_of_slot(slot, 0, passed_at);
+  }
+  [[nodiscard]] bool reserve_passed(std::uint32_t slot, std::size_t bytes) noexcept override {
+    HEADWAY_ASSERT(slot < slots && bytes <= passed_bytes);
+    return mine_->reserve_of_slot(slot, passed_at, bytes);
   }
   void wake(peer_id peer) noexcept override {
     links_->find(peer)->notify();

@@ -21,7 +21,7 @@ struct model_world::node final : transport, peer_copies, rails::shm_slots {
   }
   /// When all ranks are there.
   void open(std::int64_t bytes) {
-    if (ranks.size == 2) areas.emplace(area_of(rank), area_of(1 - rank));
+    if (ranks.size == 2) areas.emplace(*this, 0, rails::peer_id(rank), rails::peer_id(1 - rank));
     banks = std::make_unique<shared_banks>(
         ranks, *this, processes_of(ranks.size),
         bank_memory::location{.slot = 0, .bytes = bytes, .passed = passed()});
@@ -49,7 +49,8 @@ struct model_world::node final : transport, peer_copies, rails::shm_slots {
     node& its = *world.nodes_[static_cast<std::size_t>(peer)];
     return (slot == 0 ? its.memory : its.own_memory).get();
   }
-  bool reserve_bank(std::uint32_t, std::size_t) noexcept override { return true; }
+  bool reserve_bank(std::uint32_t) noexcept override { return true; }
+  bool reserve_passed(std::uint32_t, std::size_t) noexcept override { return true; }
   void wake(rails::peer_id) noexcept override {}  // all are polled
   void watch(watcher&) override {}
   void unwatch(watcher&) noexcept override {}

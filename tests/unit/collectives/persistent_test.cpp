@@ -156,7 +156,8 @@ class one_area final : public rails::shm_slots {
  public:
   std::byte* lines_of(rails::peer_id, std::uint32_t) noexcept override { return nullptr; }
   std::byte* bank_of(rails::peer_id, std::uint32_t) noexcept override { return memory.get(); }
-  bool reserve_bank(std::uint32_t, std::size_t) noexcept override { return true; }
+  bool reserve_bank(std::uint32_t) noexcept override { return true; }
+  bool reserve_passed(std::uint32_t, std::size_t) noexcept override { return true; }
   void wake(rails::peer_id) noexcept override {}
   void watch(watcher&) override {}
   void unwatch(watcher&) noexcept override {}

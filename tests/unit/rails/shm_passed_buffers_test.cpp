@@ -188,8 +188,7 @@ constexpr record_head packet_in(passed_place where) {
 TEST(shm_passed_buffers_of_others, are_not_written_by_the_peer) {
   const std::array in_ours{packet_in(passed_place::writers)};
   ends_the_connection(in_ours);
-  const std::array twice{packet_in(passed_place::readers),
-                         packet_in(passed_place::readers)};
+  const std::array twice{packet_in(passed_place::readers), packet_in(passed_place::readers)};
   ends_the_connection(twice);
 }
 
@@ -212,9 +211,8 @@ TEST(shm_passed_buffers_of_others, hold_all_parts_of_a_packet_or_none) {
 }
 
 TEST(shm_passed_buffers_of_others, hold_no_other_records) {
-  const std::array put{record_head{.kind = record_kind::put,
-                                   .bytes = sizeof(put_prefix),
-                                   .place = passed_place::readers}};
+  const std::array put{record_head{
+      .kind = record_kind::put, .bytes = sizeof(put_prefix), .place = passed_place::readers}};
   ends_the_connection(put);
 }
 

@@ -209,7 +209,8 @@ TEST(shm_slots, of_a_number_that_no_slot_has_are_a_bug_of_the_caller) {
   EXPECT_NE(slots.bank_of(peer_id{0}, last), nullptr);
   EXPECT_DEATH(static_cast<void>(slots.lines_of(peer_id{0}, last + 1)), "slot < slots");
   EXPECT_DEATH(static_cast<void>(slots.bank_of(peer_id{0}, last + 1)), "slot < slots");
-  EXPECT_DEATH(static_cast<void>(slots.reserve_bank(last + 1, 1)), "slot < slots");
+  EXPECT_DEATH(static_cast<void>(slots.reserve_bank(last + 1)), "slot < slots");
+  EXPECT_DEATH(static_cast<void>(slots.reserve_passed(last + 1, 1)), "slot < slots");
   EXPECT_DEATH(slots.use(last + 1), "slot < slots");
 }
 

@@ -12,12 +12,13 @@ class schedule;
 
 /// The stream of bytes that this rank shows in an exchange, and how far it has shown it.
 /// Shape:    it passes through the rank's bank, while the readers follow; or lies in the ring, in
-///           an area that two ranks pass to each other, or, if it is small, in the line. Where copying between processes is faster
-///           (team::memory.lends), a long stream that lies in one piece stays where it is, and
-///           readers copy it out of this process. Its list of parts is in the schedule's scratch
-///           memory.
+///           an area that two ranks pass to each other, or, if it is small, in the line. Where
+///           copying between processes is faster (team::memory.lends), a long stream that lies in
+///           one piece stays where it is, and readers copy it out of this process. Its list of
+///           parts is in the schedule's scratch memory.
 /// Threads:  those of its exchange.
-/// Progress: never waits. `advance` copies as many pieces as have room: in a bank those whose place no reader needs any more.
+/// Progress: never waits. `advance` copies as many pieces as have room: in a bank those
+///           whose place no reader needs any more, elsewhere all of them.
 /// Errors:   none of its own. After the operation has failed on this rank, it shows that in place
 ///           of the stream.
 class shown_stream {

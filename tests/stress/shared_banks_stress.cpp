@@ -3,10 +3,10 @@
 //         Persistent ones, in banks of their own, also if each rank starts them in its own order,
 //         and frees them in another one.
 // Method: two ranks, which pass areas to each other, and three, in one process, each with an
-//         engine of its own, and small banks in plain memory, so that streams go round in them; ranks pause at random, so that others stop
-//         looking and wait. On a ring, each rank has one reader and waits for one rank. Between
-//         them blocking operations without a schedule. Also run under ThreadSanitizer (preset
-//         tsan).
+//         engine of its own, and small banks in plain memory, so that streams go round in them;
+//         ranks pause at random, so that others stop looking and wait. On a ring, each rank has one
+//         reader and waits for one rank. Between them blocking operations without a schedule. Also
+//         run under ThreadSanitizer (preset tsan).
 
 #include <gtest/gtest.h>
 

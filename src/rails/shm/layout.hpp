@@ -21,8 +21,9 @@ namespace headway::rails::shm {
 //
 // A peer that attaches claims a slot and is from then on the only one that writes there, but for
 // the reply buffers, which the owner writes, and what they pass to each other (passed_buffers.hpp,
-// passed_pieces.hpp). Every line has one writer unless its comment says otherwise; in the shared lines and banks (shm_slots.hpp)
-// that is the owner. The file is sparse: what was never touched takes no memory. Zero bytes are the
+// passed_pieces.hpp). Every line has one writer unless its comment says otherwise; in the shared
+// lines and banks (shm_slots.hpp) that is the owner, but for what two ranks pass to each other
+// behind the banks. The file is sparse: what was never touched takes no memory. Zero bytes are the
 // valid empty state of everything but the head's first lines.
 
 constexpr std::size_t line_bytes = 64;

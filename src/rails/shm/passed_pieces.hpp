@@ -90,8 +90,8 @@ class passed_pieces {
   // A buffer's number is twice its index in the segment, and the segment.
   enum side : std::uint32_t { peers, own };
   struct shared_area {
-    Atomic<std::byte*> begin{nullptr};
-    area shape;  // before `begin`, and not changed then
+    Atomic<std::byte*> published{nullptr};  // the beginning of the area
+    area shape;                             // written before, and not changed then
   };
   [[nodiscard]] static constexpr std::uint32_t number_of(side s, std::uint32_t index) noexcept {
     return 2 * index + s;
@@ -99,11 +99,11 @@ class passed_pieces {
 
   void set(side s, const area& at) noexcept {
     areas_[s].shape = at;
-    areas_[s].begin.store(at.begin, std::memory_order_release);
+    areas_[s].published.store(at.begin, std::memory_order_release);
   }
   [[nodiscard]] std::byte* address(std::uint32_t number) const noexcept {
     const shared_area& where = areas_[number % 2];
-    std::byte* const begin = where.begin.load(std::memory_order_acquire);  // with its shape
+    std::byte* const begin = where.published.load(std::memory_order_acquire);  // with its shape
     const auto index = number / 2;
     if (!begin || index >= where.shape.count()) return nullptr;
     return begin + index * std::size_t{where.shape.piece_bytes};
@@ -111,7 +111,7 @@ class passed_pieces {
   /// Nothing is exchanged between buffers of different sizes.
   void take_spare() noexcept HEADWAY_REQUIRES(lock_) {
     const area& mine = areas_[peers].shape;
-    if (!areas_[own].begin.load(std::memory_order_acquire)) return;  // nothing arrives: later
+    if (!areas_[own].published.load(std::memory_order_acquire)) return;  // nothing arrives: later
     has_spare_ = true;
     if (mine.piece_bytes != areas_[own].shape.piece_bytes) return;
     for (std::uint32_t i = 0; i < mine.spare; ++i)

@@ -52,6 +52,8 @@ class bank_memory {
       [[nodiscard]] static constexpr std::uint64_t in_passed(rails::passed_place which) noexcept {
         return static_cast<std::uint64_t>(which) << passed_shift;
       }
+      /// In the ring or in such an area.
+      [[nodiscard]] bool is_whole() const noexcept { return begin >> passed_shift != 0; }
       [[nodiscard]] rails::passed_place passed() const noexcept {
         return static_cast<rails::passed_place>(begin >> passed_shift & 3);
       }

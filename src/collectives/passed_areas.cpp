@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "base/lock_guard.hpp"
+#include "collectives/bank_memory.hpp"
 
 namespace headway::collectives {
 
@@ -19,6 +20,7 @@ passed_areas::passed_areas(rails::shm_slots& memory, std::uint32_t slot, rails::
 
 passed_areas::reserved& passed_areas::reserved_in(std::byte* page) noexcept {
   constexpr std::size_t line_bytes = 64;
+  static_assert(bank_memory::page_bytes + line_bytes <= rails::shm_slots::bank_page_bytes);
   return *reinterpret_cast<reserved*>(page + rails::shm_slots::bank_page_bytes - line_bytes);
 }
 

@@ -9,9 +9,9 @@ namespace headway::collectives {
 using messages::outcome;
 using place_of_value = bank_memory::value::place;
 
-bool peer_streams::is_in_ring(int rank) const noexcept {
+bool peer_streams::is_whole(int rank) const noexcept {
   const auto& value = run_.memory.line_of(rank, run_.number).value;
-  return value.total > sizeof value.small && (value.longer.begin & place_of_value::in_ring) != 0;
+  return value.total > sizeof value.small && value.longer.is_whole();
 }
 
 bool peer_streams::size_fits(int rank, std::int64_t due) noexcept {
@@ -19,7 +19,7 @@ bool peer_streams::size_fits(int rank, std::int64_t due) noexcept {
   run_.banks.readers().note_finished(rank, value.finished);
   const bool none = value.total == bank_memory::no_stream;
   const auto bytes = static_cast<std::int64_t>(value.total);
-  if (!none && bytes > run_.memory.bank_bytes() && !is_in_ring(rank)) run_.long_streams = true;
+  if (!none && bytes > run_.memory.bank_bytes() && !is_whole(rank)) run_.long_streams = true;
   if (!none && (bytes == due || due == any_size)) [[likely]]
     return true;
   run_.fail(!none && bytes > due ? outcome::truncated : outcome::failed, rank);
@@ -36,7 +36,7 @@ peer_streams::found peer_streams::find(int rank, std::int64_t offset,
   if (where.address != 0)
     return {nullptr, where.address + static_cast<std::uint64_t>(offset), bytes};
   const auto ready = static_cast<std::int64_t>(l.bytes_ready());
-  if (is_in_ring(rank)) {
+  if ((where.begin & place_of_value::in_ring) != 0) {
     const auto* stream = memory.ring(rank) + (where.begin & ~place_of_value::in_ring);
     return {stream + offset, 0, std::clamp<std::int64_t>(ready - offset, 0, bytes)};
   }

@@ -42,7 +42,8 @@ class peer_streams {
   [[nodiscard]] bool has_failed(int rank) const noexcept {
     return run_.memory.line_of(rank, run_.number).value.total == bank_memory::no_stream;
   }
-  [[nodiscard]] bool is_in_ring(int rank) const noexcept;
+  /// It has bytes of its own, which nothing else takes before all of it was read.
+  [[nodiscard]] bool is_whole(int rank) const noexcept;
   /// False: it has another size than is due, which ends the exchange with an error.
   [[nodiscard]] bool size_fits(int rank, std::int64_t due) noexcept;
   /// At most so many bytes from `offset` on; none: they are not shown yet.

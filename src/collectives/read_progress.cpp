@@ -24,8 +24,8 @@ void read_progress::begin() noexcept {
 
 std::int64_t read_progress::taken_of(int rank) const noexcept {
   if (run_.failed_before) return wanted_parts::all_of_it;
-  // The owner of the ring does not ask.
-  if (streams_.is_there(rank) && streams_.is_in_ring(rank)) return published_[rank];
+  // A rank whose stream lies in one piece does not ask.
+  if (streams_.is_there(rank) && streams_.is_whole(rank)) return published_[rank];
   if (const auto combined = sum_.taken_of(rank)) return *combined;
   return parts_.taken_of(rank);
 }

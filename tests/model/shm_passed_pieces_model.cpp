@@ -56,19 +56,20 @@ struct shm_passed_pieces_model : rl::test_suite<shm_passed_pieces_model, 3> {
 
   void fill(end& mine, line& to, std::uint64_t lap) {
     while (!shm::piece_is_free(to.turn, lap)) rl::yield(1, $);
-    end::name name = to.name($);
-    content(mine.fill(name, 0, false))($) = static_cast<unsigned>(lap);
-    to.name($) = name;
+    const end::name before = to.name($);
+    const auto buffer = mine.fill(before, 0, false);
+    content(buffer.at)($) = static_cast<unsigned>(lap);
+    to.name($) = buffer.says;
     shm::fill_piece(to.turn, lap);
   }
   void empty(end& mine, line& from, std::uint64_t lap) {
     while (!shm::piece_is_full(from.turn, lap)) rl::yield(1, $);
-    end::name name = from.name($);
+    const end::name name = from.name($);
     const std::byte* const buffer = mine.find(name, 0);
     RL_ASSERT(buffer != nullptr);
     RL_ASSERT(content(buffer)($) == lap);
-    mine.read(name, 0);
-    from.name($) = name;
+    const end::name after = mine.read(name, 0);
+    from.name($) = after;
     shm::free_piece(from.turn, lap);
   }
 

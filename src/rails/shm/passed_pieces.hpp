@@ -57,23 +57,29 @@ class passed_pieces {
 
   /// Where the peer's line says that its piece is; null: there is no such buffer.
   [[nodiscard]] const std::byte* find(name said, std::uint32_t line) const noexcept {
-    return address(said == 0 ? number_of(own, line) : (said - 1) ^ 1);
+    return address(said == 0 ? number_of(own, line) : (said - 1) ^ 1, own);
   }
-  /// The peer's piece in the line was read: the line gets a buffer that the peer may fill.
-  void read(name& said, std::uint32_t line) noexcept {
-    if (!lock_.try_lock()) return;
+  /// The peer's piece in the line was read, which `find` has found: what the line says from now on,
+  /// so that the peer may fill that buffer.
+  [[nodiscard]] name read(name said, std::uint32_t line) noexcept {
+    if (!lock_.try_lock()) return said;
     if (unread_count_ != 0) {
-      const auto emptied = said == 0 ? number_of(own, line) : (said - 1) ^ 1;
+      read_[read_count_++] = said == 0 ? number_of(own, line) : (said - 1) ^ 1;
       said = 1 + (unread_[--unread_count_] ^ 1);
-      read_[read_count_++] = emptied;
     }
     lock_.unlock();
+    return said;
   }
-  /// Where to write the piece of a line that the peer has freed, and which says so then.
-  /// `past_caches`: they will not be in the caches of this core.
-  [[nodiscard]] std::byte* fill(name& said, std::uint32_t line, bool past_caches) noexcept {
+
+  struct to_fill {
+    std::byte* at;
+    name says;
+  };
+  /// Where to write the piece of a line that the peer has freed, and what the line says then.
+  /// `past_caches`: so that the bytes are not in the caches of this core afterwards.
+  [[nodiscard]] to_fill fill(name said, std::uint32_t line, bool past_caches) noexcept {
     auto number = said == 0 ? number_of(peers, line) : said - 1;
-    if (!address(number)) number = number_of(peers, line);  // the peer named none
+    if (!address(number, peers)) number = number_of(peers, line);  // the peer named none
     if (!past_caches && lock_.try_lock()) {
       if (!has_spare_) take_spare();
       if (read_count_ != 0) {
@@ -82,8 +88,7 @@ class passed_pieces {
       }
       lock_.unlock();
     }
-    said = 1 + number;
-    return address(number);
+    return {address(number, peers), 1 + number};
   }
 
  private:
@@ -101,11 +106,13 @@ class passed_pieces {
     areas_[s].shape = at;
     areas_[s].published.store(at.begin, std::memory_order_release);
   }
-  [[nodiscard]] std::byte* address(std::uint32_t number) const noexcept {
+  /// `line`: in which segment the line is that names it. Null: it may not name this one.
+  [[nodiscard]] std::byte* address(std::uint32_t number, side line) const noexcept {
     const shared_area& where = areas_[number % 2];
     std::byte* const begin = where.published.load(std::memory_order_acquire);  // with its shape
     const auto index = number / 2;
     if (!begin || index >= where.shape.count()) return nullptr;
+    if (where.shape.piece_bytes != areas_[line].shape.piece_bytes) return nullptr;
     return begin + index * std::size_t{where.shape.piece_bytes};
   }
   /// Nothing is exchanged between buffers of different sizes.

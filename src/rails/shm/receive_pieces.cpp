@@ -61,7 +61,8 @@ std::size_t receive_channel::take_piece(event& e) noexcept {
     return 0;
   }
   const auto number = static_cast<std::uint32_t>(ticket % c_.shape.piece_count);
-  const std::byte* const buffer = c_.back->pieces().find(line.buffer, number);
+  const auto name = line.buffer;
+  const std::byte* const buffer = c_.back->pieces().find(name, number);
   if (!buffer) {
     break_off("a piece lies in no buffer");
     return 0;
@@ -79,7 +80,7 @@ std::size_t receive_channel::take_piece(event& e) noexcept {
     break_off(behind_its_exposure);
     return 0;
   }
-  if (!placed) c_.back->pieces().read(line.buffer, number);
+  if (!placed) line.buffer = c_.back->pieces().read(name, number);
   buffer_ticket_.store(ticket + 1, std::memory_order_release);  // (B)
   free_piece(line.turn, ticket / c_.shape.piece_count);
   if (piece_is_wanted(c_.slot.control->wants_buffer)) c_.back->notify();

@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::uint32_t lines = 4, spare = 2, piece_bytes = 64;
 
+constexpr passed_pieces<>::name in_writers_segment = 2;
+
 /// Two processes, each with its segment, and the names in the lines of both.
 struct pair_of_ends {
   using end = passed_pieces<>;
@@ -35,12 +37,14 @@ struct pair_of_ends {
   }
   /// Where the process that sends to `to` writes.
   std::byte* fill(process& to, std::uint32_t line, bool past_caches = false) {
-    return (&to == &a ? b : a).buffers.fill(to.names[line], line, past_caches);
+    const auto made = (&to == &a ? b : a).buffers.fill(to.names[line], line, past_caches);
+    to.names[line] = made.says;
+    return made.at;
   }
   /// Where `at` reads.
   static const std::byte* read(process& at, std::uint32_t line) {
     const auto* const where = at.buffers.find(at.names[line], line);
-    at.buffers.read(at.names[line], line);
+    at.names[line] = at.buffers.read(at.names[line], line);
     return where;
   }
 };
@@ -54,7 +58,7 @@ TEST(shm_passed_pieces, are_filled_by_the_process_that_has_emptied_them_last) {
   EXPECT_EQ(two.read(two.a, 1), second);
   EXPECT_EQ(two.fill(two.b, 1), second) << "the last one that it has emptied";
   EXPECT_EQ(two.fill(two.b, 2), first);
-  two.read(two.b, 0);
+  static_cast<void>(two.read(two.b, 0));
   EXPECT_EQ(two.read(two.b, 1), second);
   EXPECT_EQ(two.fill(two.a, 2), second);
 }
@@ -82,8 +86,9 @@ TEST(shm_passed_pieces, of_different_sizes_are_not_exchanged) {
   pair_of_ends two(true, piece_bytes / 2);
   static_cast<void>(two.fill(two.b, 0));
   static_cast<void>(two.fill(two.a, 0));
-  two.read(two.a, 0);
+  static_cast<void>(two.read(two.a, 0));
   EXPECT_EQ(two.fill(two.b, 1), two.b.segment.data() + piece_bytes / 2);
+  EXPECT_EQ(two.a.buffers.find(in_writers_segment, 0), nullptr) << "the peer may not name it";
 }
 
 TEST(shm_passed_pieces, hold_one_piece_at_a_time_in_any_order_of_sends) {
@@ -124,7 +129,6 @@ TEST(shm_passed_pieces, that_are_named_wrongly_are_not_found_and_not_filled) {
     EXPECT_EQ(two.fill(two.b, 1), two.b.segment.data() + piece_bytes);
   }
   pair_of_ends silent(false);
-  constexpr passed_pieces<>::name in_writers_segment = 2;
   EXPECT_EQ(silent.b.buffers.find(in_writers_segment, 0), nullptr) << "it has reserved none there";
 }
 

@@ -26,10 +26,11 @@ std::size_t geometry::passed_bytes() const noexcept {
   return (whole_bytes() + 2 * page_bytes - 1) / page_bytes * page_bytes;  // with its header
 }
 
-/// As many as a process empties before it fills the next ones.
+/// As many as a process empties before it fills the next ones; fewer, or none, where memory is
+/// scarce.
 std::uint32_t geometry::spare_pieces() const noexcept {
-  return std::clamp(static_cast<std::uint32_t>(copy_budget_bytes / piece_bytes), 1u,
-                    spare_pieces_max);
+  const auto emptied_at_once = static_cast<std::uint32_t>(copy_budget_bytes / piece_bytes);
+  return std::min({emptied_at_once, piece_count / 8, spare_pieces_max});
 }
 
 std::size_t geometry::pieces_bytes() const noexcept {

@@ -68,12 +68,6 @@ class bank_memory {
       alignas(16) std::byte small[96];  ///< a stream that is not longer
     };
   };
-  /// Where a rank shows a stream that does not lie in its line.
-  struct stream_place {
-    std::byte* at = nullptr;
-    std::uint64_t in_line = 0;  ///< what the line says of it
-    bool holds_all = false;     ///< otherwise it goes round in the bank
-  };
   using line = basic_bank_line<std::atomic<std::uint64_t>, value>;
   using reading = basic_reading<std::atomic<std::uint64_t>, rank_set::ranks_max>;
 

@@ -37,7 +37,7 @@ class persistent_banks {
   /// `slot`: all ranks of the team have agreed on it, and reserved its bank.
   /// `areas`: null, or those of two ranks, which outlive this object.
   persistent_banks(team& ranks, rails::shm_slots& memory, std::span<const rails::peer_id> processes,
-                   std::uint32_t slot, passed_areas* areas = nullptr);
+                   std::uint32_t slot, passed_areas* areas);
   ~persistent_banks();
   persistent_banks(const persistent_banks&) = delete;
   persistent_banks& operator=(const persistent_banks&) = delete;

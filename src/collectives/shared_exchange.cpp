@@ -137,7 +137,7 @@ bool shared_exchange::could_go_on() const noexcept {
 
 void shared_exchange::keep_passed_area() noexcept {
   auto* const areas = run_.memory.passed();
-  if (!areas || has_failed()) return;
+  if (!areas || run_.failed_before || run_.how != outcome::ok) return;
   const peer_streams streams(run_);
   run_.sources.each([&](int rank) {
     const auto which = streams.passed_place_of(rank);

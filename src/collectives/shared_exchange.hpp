@@ -66,10 +66,6 @@ class shared_exchange final : public base::list_hook<open_tag>,
   void end_later(schedule_run& owner) noexcept;
   /// Once it has ended.
   [[nodiscard]] messages::outcome how() const noexcept { return run_.how; }
-  /// It, or the operation before, so that this rank may not have read what the others show.
-  [[nodiscard]] bool has_failed() const noexcept {
-    return run_.failed_before || run_.how != messages::outcome::ok;
-  }
   /// The rank whose stream failed first, or -1.
   [[nodiscard]] int failed_rank() const noexcept { return run_.failed_rank; }
 

@@ -76,24 +76,27 @@ bool shown_stream::take_area() noexcept {
   const auto bytes = whole_bytes_needed();
   if (!areas || bytes == 0) return false;
   auto which = rails::passed_place::none;
-  std::byte* const at = areas->take(bytes, which);
-  if (at) where_ = {at, place_of_value::in_passed(which), true};
-  return at != nullptr;
+  std::byte* const area = areas->take(bytes, which);
+  if (!area) return false;
+  at_ = area;
+  where_ = {.address = 0, .begin = place_of_value::in_passed(which)};
+  return true;
 }
 
 bool shown_stream::take_of_ring() noexcept {
   auto& memory = run_.memory;
   const auto begin = memory.take_of_ring(run_.counted, readers_, whole_bytes_needed());
-  if (begin)
-    where_ = {memory.ring(run_.ranks.rank) + *begin,
-              static_cast<std::uint64_t>(*begin) | place_of_value::in_ring, true};
-  return begin.has_value();
+  if (!begin) return false;
+  at_ = memory.ring(run_.ranks.rank) + *begin;
+  where_ = {.address = 0, .begin = static_cast<std::uint64_t>(*begin) | place_of_value::in_ring};
+  return true;
 }
 
 // --- running
 
 void shown_stream::begin() noexcept {
   begun_ = false;
+  at_ = nullptr;
   where_ = {};
   shown_ = piece_shown_ = 0;
   piece_ = 0;
@@ -124,7 +127,7 @@ void shown_stream::fill_line() noexcept {
   run_.moved = begun_ = true;
   auto& l = run_.memory.line_of(run_.ranks.rank, run_.number);
   l.value.total = run_.failed_before ? bank_memory::no_stream : static_cast<std::uint64_t>(total_);
-  if (!is_small()) l.value.longer = {.address = 0, .begin = where_.in_line};
+  if (!is_small()) l.value.longer = where_;
   l.value.finished = run_.banks.finished();
   if (run_.failed_before) {
     shown_ = total_;
@@ -144,7 +147,7 @@ void shown_stream::fill_line() noexcept {
 /// lies in the line is shown with it.
 std::int64_t shown_stream::room() const noexcept {
   if (is_small()) return total_ - shown_;
-  if (where_.holds_all) return std::min(bank_memory::piece_bytes_max, total_ - shown_);
+  if (where_.is_whole()) return std::min(bank_memory::piece_bytes_max, total_ - shown_);
   const auto next = std::min(run_.memory.piece_bytes(), total_ - shown_);
   const auto behind = shown_ + next - run_.memory.bank_bytes();
   const bool fits = behind <= 0 || run_.banks.readers().taken(
@@ -157,7 +160,7 @@ std::int64_t shown_stream::room() const noexcept {
 void shown_stream::copy(std::int64_t bytes) noexcept {
   auto& memory = run_.memory;
   std::byte* to = memory.line_of(run_.ranks.rank, run_.number).value.small;
-  if (!is_small()) to = where_.at + (where_.holds_all ? shown_ : shown_ % memory.bank_bytes());
+  if (!is_small()) to = at_ + (where_.is_whole() ? shown_ : shown_ % memory.bank_bytes());
   shown_ += bytes;
   while (bytes > 0) {
     const piece& p = pieces_[piece_];

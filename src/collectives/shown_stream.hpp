@@ -57,9 +57,10 @@ class shown_stream {
   }
 
   // Its place: its line, and bytes of other memory. By shared_banks.
-  [[nodiscard]] bool has_place() const noexcept { return where_.at != nullptr; }
+  [[nodiscard]] bool has_place() const noexcept { return at_ != nullptr; }
   void place_in_bank(std::int64_t begin) noexcept {
-    where_ = {run_.memory.bank(run_.ranks.rank) + begin, static_cast<std::uint64_t>(begin), false};
+    at_ = run_.memory.bank(run_.ranks.rank) + begin;
+    where_ = {.address = 0, .begin = static_cast<std::uint64_t>(begin)};
   }
   /// Places all of it in an area that two ranks pass to each other. False: this rank owns none now.
   bool take_area() noexcept;
@@ -95,7 +96,7 @@ class shown_stream {
   void add(const piece& p);
   void fill_line() noexcept;
   [[nodiscard]] bool is_in_area() const noexcept {
-    return bank_memory::value::place{0, where_.in_line}.passed() != rails::passed_place::none;
+    return where_.passed() != rails::passed_place::none;
   }
   [[nodiscard]] std::int64_t room() const noexcept;
   void copy(std::int64_t bytes) noexcept;
@@ -119,8 +120,9 @@ class shown_stream {
   bool lends_parts_ = false;
 
   // Set anew by `begin`.
-  bank_memory::stream_place where_;
-  bool begun_ = false;  // its line has its number
+  std::byte* at_ = nullptr;               // the beginning of its place
+  bank_memory::value::place where_ = {};  // what the line says of that
+  bool begun_ = false;                    // its line has its number
   std::int64_t shown_ = 0;
   int piece_ = 0;  // the one to show next, and how much of it was shown
   std::int64_t piece_shown_ = 0;

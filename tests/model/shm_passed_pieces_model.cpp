@@ -57,7 +57,7 @@ struct shm_passed_pieces_model : rl::test_suite<shm_passed_pieces_model, 3> {
   void fill(end& mine, line& to, std::uint64_t lap) {
     while (!shm::piece_is_free(to.turn, lap)) rl::yield(1, $);
     const end::name before = to.name($);
-    const auto buffer = mine.fill(before, 0, false);
+    const auto buffer = mine.fill(before, 0, true);
     content(buffer.at)($) = static_cast<unsigned>(lap);
     to.name($) = buffer.says;
     shm::fill_piece(to.turn, lap);

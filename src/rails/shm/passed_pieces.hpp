@@ -57,14 +57,14 @@ class passed_pieces {
 
   /// Where the peer's line says that its piece is; null: there is no such buffer.
   [[nodiscard]] const std::byte* find(name said, std::uint32_t line) const noexcept {
-    return address(said == 0 ? number_of(own, line) : (said - 1) ^ 1, own);
+    return address(number_in_peers_line(said, line), own);
   }
   /// The peer's piece in the line was read, which `find` has found: what the line says from now on,
   /// so that the peer may fill that buffer.
   [[nodiscard]] name read(name said, std::uint32_t line) noexcept {
     if (!lock_.try_lock()) return said;
     if (unread_count_ != 0) {
-      read_[read_count_++] = said == 0 ? number_of(own, line) : (said - 1) ^ 1;
+      read_[read_count_++] = number_in_peers_line(said, line);
       said = 1 + (unread_[--unread_count_] ^ 1);
     }
     lock_.unlock();
@@ -76,11 +76,11 @@ class passed_pieces {
     name says;
   };
   /// Where to write the piece of a line that the peer has freed, and what the line says then.
-  /// `past_caches`: so that the bytes are not in the caches of this core afterwards.
-  [[nodiscard]] to_fill fill(name said, std::uint32_t line, bool past_caches) noexcept {
+  /// `exchanges`: it may be another buffer than the line has named.
+  [[nodiscard]] to_fill fill(name said, std::uint32_t line, bool exchanges) noexcept {
     auto number = said == 0 ? number_of(peers, line) : said - 1;
     if (!address(number, peers)) number = number_of(peers, line);  // the peer named none
-    if (!past_caches && lock_.try_lock()) {
+    if (exchanges && lock_.try_lock()) {
       if (!has_spare_) take_spare();
       if (read_count_ != 0) {
         unread_[unread_count_++] = number;
@@ -100,6 +100,11 @@ class passed_pieces {
   };
   [[nodiscard]] static constexpr std::uint32_t number_of(side s, std::uint32_t index) noexcept {
     return 2 * index + s;
+  }
+  /// The peer names segments from its own point of view.
+  [[nodiscard]] static constexpr std::uint32_t number_in_peers_line(name said,
+                                                                    std::uint32_t line) noexcept {
+    return said == 0 ? number_of(own, line) : (said - 1) ^ 1;
   }
 
   void set(side s, const area& at) noexcept {

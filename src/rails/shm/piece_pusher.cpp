@@ -44,8 +44,8 @@ void piece_pusher::fill_buffer(std::uint32_t number, std::uint32_t piece) noexce
   const std::size_t bytes = std::min<std::size_t>(shape.piece_bytes, payload.size() - offset);
   const auto index = static_cast<std::uint32_t>(buffer_ticket_ % shape.piece_count);
   piece_line& line = way_->slot().control->pieces[index];
-  const auto buffer = with_.buffers.fill(line.buffer, index,
-                                         copy_to_pieces_.streams() || copy_to_pieces_.times_next());
+  const bool through_caches = !copy_to_pieces_.streams() && !copy_to_pieces_.times_next();
+  const auto buffer = with_.buffers.fill(line.buffer, index, through_caches);
   line.buffer = buffer.says;
   with_.figures.fills.run(bytes, buffer_ticket_ % copy_figures::timed_period == 0, [&] {
     copy_to_pieces_.copy(buffer.at, payload.data() + offset, bytes);

@@ -36,8 +36,8 @@ struct pair_of_ends {
     if (b_sends) b.buffers.set_peers(a.area());
   }
   /// Where the process that sends to `to` writes.
-  std::byte* fill(process& to, std::uint32_t line, bool past_caches = false) {
-    const auto made = (&to == &a ? b : a).buffers.fill(to.names[line], line, past_caches);
+  std::byte* fill(process& to, std::uint32_t line, bool exchanges = true) {
+    const auto made = (&to == &a ? b : a).buffers.fill(to.names[line], line, exchanges);
     to.names[line] = made.says;
     return made.at;
   }
@@ -73,12 +73,12 @@ TEST(shm_passed_pieces, go_back_at_once_to_a_process_that_sends_alone) {
   }
 }
 
-TEST(shm_passed_pieces, are_not_exchanged_for_a_copy_past_the_caches) {
+TEST(shm_passed_pieces, stay_in_their_lines_where_none_is_to_be_exchanged) {
   pair_of_ends two;
   static_cast<void>(two.fill(two.b, 0));
   static_cast<void>(two.fill(two.a, 0));
   const auto* const emptied = two.read(two.a, 0);
-  EXPECT_NE(two.fill(two.b, 1, true), emptied);
+  EXPECT_NE(two.fill(two.b, 1, false), emptied);
   EXPECT_EQ(two.fill(two.b, 2), emptied);
 }
 

@@ -12,14 +12,12 @@ namespace headway::rails::shm {
 
 // The buffers for pieces of large payloads, which a pair of processes passes to each other.
 //
-// As with packets (passed_buffers.hpp), a process fills best the buffer that it has emptied last,
-// whose lines are in the caches of its core. Where payloads go in both directions at the same time,
-// each process therefore exchanges the buffers of its lines (`piece_line`). The one that it has
-// emptied it keeps and fills next, and the line gets another one, which this process has not read.
-// So each process has some buffers more than there are lines, from its first large payload on, and
-// each line always names one buffer. A process that sends no such payloads has none to exchange,
-// and gives every buffer back as soon as it is empty. docs/decisions/0056-passed-pieces.md has the
-// figures.
+// As with packets (passed_buffers.hpp), it is fastest to write to the buffer that the process has
+// read last, because its cache lines are in the caches of its core. Each entry for a piece
+// (`piece_line`, here a line) contains the name of a buffer. A process that has read a piece keeps
+// the buffer for the next piece that it sends, and writes the name of a spare buffer into the line.
+// A process has spare buffers from its first large payload on; one that sends none leaves the names
+// in the lines as they are. docs/decisions/0056-passed-pieces.md has the figures.
 //
 // Hazards, and the edge that removes each:
 //   read before it is whole            of a line: (P) -> (C) of pieces.hpp

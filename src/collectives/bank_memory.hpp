@@ -135,9 +135,11 @@ class bank_memory {
     return copies_[static_cast<std::size_t>(reader - several)];
   }
 
-  void wake(int rank) noexcept { slots_.wake(processes_[static_cast<std::size_t>(rank)]); }
-  void wake_all(rank_set ranks) noexcept {
-    ranks.each([this](int rank) { wake(rank); });
+  /// After a store that these ranks must see. `can_wait`: see rails::shm_slots::wake.
+  void wake_all(rank_set ranks, bool can_wait) noexcept {
+    ranks.each([this, can_wait](int rank) {
+      slots_.wake(processes_[static_cast<std::size_t>(rank)], can_wait);
+    });
   }
   [[nodiscard]] rails::shm_slots& slots() noexcept { return slots_; }
 

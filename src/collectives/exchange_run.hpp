@@ -30,6 +30,7 @@ struct exchange_run {
   bool long_streams = false;   ///< some are longer than a bank
   std::int64_t budget = 0;     ///< what may still be copied in this call
   bool moved = false;          ///< something was done in this call
+  bool asked = false;  ///< the readers of earlier streams were woken for the place of this one
   messages::outcome how = messages::outcome::ok;
   int failed_rank = -1;
 
@@ -37,6 +38,7 @@ struct exchange_run {
     number = its.in_line;
     counted = its.counted;
     failed_before = false;
+    asked = false;
     how = messages::outcome::ok;
     failed_rank = -1;
   }

@@ -42,12 +42,15 @@ class exchange_transport final : public transport {
   }
   [[nodiscard]] bool lost(int rank) const noexcept override { return context_.lost(rank); }
   void submit(schedule_run& ready) noexcept override { engine_.submit(ready.task()); }
-  void submit(shared_banks& pending) noexcept override { engine_.submit(pending.task()); }
+  void submit(shared_banks& pending) noexcept override { engine_.submit_signalled(pending.task()); }
+  void look_now() noexcept override { engine_.look_now(); }
   void wait(progress::completion& what) noexcept override { engine_.wait(what); }
   [[nodiscard]] bool begin_lone_spin() noexcept override { return engine_.begin_lone_spin(); }
   void end_lone_spin() noexcept override { engine_.end_lone_spin(); }
   void pending_started() noexcept override { engine_.pending_started(); }
   void pending_ended() noexcept override { engine_.pending_ended(); }
+  void rely() noexcept override { engine_.rely(); }
+  void rely_no_more() noexcept override { engine_.rely_no_more(); }
 
  private:
   messages::exchange& exchange_;

@@ -15,15 +15,16 @@ node_wait::node_wait(const char* name, rails::shm_slots& memory, progress::engin
 node_wait::~node_wait() { memory_.unwatch(watcher_); }
 
 /// A thread that goes to sleep on the rail, and from then on has to be woken, calls `ready`. Either
-/// it sees `waits_`, and looks; or it has held the lock before. In that case the polls that follow
-/// here see the values whose writers did not wake it.
+/// it sees `waits_`, and looks; or it has held the lock before. In that case the look that follows
+/// here sees the values whose writers did not wake it: as in `shared_banks::pend`.
 void node_wait::wait() noexcept {
   done_.reset();
   {
     const base::lock_guard held(lock_);
     waits_ = true;
   }
-  engine_.submit(task_);
+  engine_.submit_signalled(task_);
+  if (is_there()) engine_.look_now();
   engine_.wait(done_);
 }
 

@@ -48,7 +48,7 @@ void read_progress::publish() noexcept {
     run_.moved = true;
     published_[rank] = taken;
     reading.take(line, static_cast<std::size_t>(rank), static_cast<std::uint64_t>(taken));
-    run_.memory.wake(rank);
+    run_.memory.wake_all(rank_set::only(rank), true);
   }
 }
 

@@ -122,8 +122,8 @@ const std::byte* packed(schedule& s, wire_buffers& w, const team& t, const block
 
 /// Each rank combines its own part of all inputs. Commutative operators only: the order is that of
 /// arrival, the same in every run.
-void combine_own_part(schedule& s, const team& t, const reduction& r, const rotated_parts& parts,
-                      std::byte* result) {
+shared_exchange& combine_own_part(schedule& s, const team& t, const reduction& r,
+                                  const rotated_parts& parts, std::byte* result) {
   const auto* own = static_cast<const std::byte*>(r.input()) + parts.begin(t.rank);
   s.copy(own, result, parts.length(t.rank));
   auto& x = new_exchange(s, t);
@@ -133,6 +133,7 @@ void combine_own_part(schedule& s, const team& t, const reduction& r, const rota
     x.parts().apply(parts.of(t, rank, t.rank), result, r.type->size(), r.op);
   });
   s.add_exchange(x);
+  return x;
 }
 
 }  // namespace
@@ -173,7 +174,7 @@ void reduce_shared_parts(schedule& s, const team& t, const reduction& r, int roo
   auto* const result = static_cast<std::byte*>(r.receive);
   const auto mine = parts.length(t.rank);
   std::byte* own = t.rank == root ? result + parts.begin(root) : s.scratch(mine);
-  combine_own_part(s, t, r, parts, own);
+  combine_own_part(s, t, r, parts, own).stream().set_urgent();
   auto& x = new_exchange(s, t, 1);
   if (t.rank != root) show_to_root(x, own, mine, root);
   else read_parts(x, t, parts, result);
@@ -196,7 +197,7 @@ void allreduce_shared_parts(schedule& s, const team& t, const reduction& r) {
   const rotated_parts parts(part, r.type->size());
   auto* const result = static_cast<std::byte*>(r.receive);
   std::byte* const own = result + parts.begin(t.rank);
-  combine_own_part(s, t, r, parts, own);
+  combine_own_part(s, t, r, parts, own).stream().set_urgent();
   auto& x = new_exchange(s, t, 1);
   x.stream().show(own, parts.length(t.rank));
   read_parts(x, t, parts, result);

@@ -76,7 +76,7 @@ bool shared_banks::try_show_in_line(const exchange_numbers& operation,
   own.value.finished = finished();
   std::memcpy(own.value.small, stream.data(), stream.size());
   own.publish(operation.in_line, stream.size());
-  memory_.wake_all(readers);
+  memory_.wake_all(readers, true);
   return true;
 }
 
@@ -92,7 +92,7 @@ const std::byte* shared_banks::find_in_line(int rank, const exchange_numbers& op
 /// The lock is not needed: no other exchange is open, and none begins during a blocking call.
 void shared_banks::finish_in_line(const exchange_numbers& operation, rank_set sources) noexcept {
   tell_finished(operation.counted);
-  memory_.wake_all(sources);
+  memory_.wake_all(sources, true);
 }
 
 void shared_banks::tell_finished(std::uint64_t exchange) noexcept {
@@ -123,6 +123,11 @@ bool shared_banks::is_oldest_of_line(std::uint64_t exchange) noexcept {
   return is_oldest(exchange);
 }
 
+/// A thread that is about to sleep on the rail first makes the others wake it for what they show,
+/// then passes a fence, and then looks into the list. Either it finds `x` there, and looks for what
+/// was shown; or it has held the lock before this function did, and then the look here comes behind
+/// that fence, too: it finds what was shown without waking that thread.
+/// Checked by tests/model/pending_exchange_model.cpp.
 void shared_banks::pend(shared_exchange& x) noexcept {
   bool first = false;
   {
@@ -130,9 +135,11 @@ void shared_banks::pend(shared_exchange& x) noexcept {
     pending_.push_back(x);
     first = !std::exchange(polled_, true);
   }
-  if (!first) return;
-  team_.log.waiting_begins();
-  team_.via.submit(*this);
+  if (first) {
+    team_.log.waiting_begins();
+    team_.via.submit(*this);
+  }
+  if (any_could_go_on()) team_.via.look_now();
 }
 
 int shared_banks::lost_rank() const noexcept {

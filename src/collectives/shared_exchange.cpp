@@ -1,5 +1,7 @@
 #include "collectives/shared_exchange.hpp"
 
+#include <utility>
+
 #include "base/assert.hpp"
 #include "base/clock.hpp"
 #include "collectives/looking.hpp"
@@ -73,12 +75,16 @@ void shared_exchange::wait() noexcept {
 
 void shared_exchange::end_later(schedule_run& owner) noexcept {
   notified_ = &owner;
+  // Readers wake only those that rely on background threads: others need not know what was read.
+  relies_ = stream_.exists() && (!stream_.has_place() || stream_.depends_on_readers());
+  if (relies_) run_.ranks.via.rely();
   run_.banks.pend(*this);
 }
 
 void shared_exchange::tell_end() noexcept {
-  if (notified_) notified_->exchange_ended(*this);
-  else ended_.complete();
+  if (!notified_) return ended_.complete();
+  if (relies_) run_.ranks.via.rely_no_more();
+  notified_->exchange_ended(*this);
 }
 
 bool shared_exchange::poll(bool& moved) noexcept {
@@ -101,7 +107,7 @@ bool shared_exchange::go_on() noexcept {
     run_.moved = true;
     at_ = stage::waiting_for_readers;
     run_.banks.finish(*this);
-    run_.memory.wake_all(run_.sources);  // they may wait for that
+    run_.memory.wake_all(run_.sources, true);  // they may wait for that
   }
   if (at_ == stage::waiting_for_readers) {
     if (stream_.waits_for_readers() && !is_read()) return false;
@@ -125,7 +131,11 @@ bool shared_exchange::work() noexcept {
 /// True: all of it was shown.
 bool shared_exchange::show() noexcept {
   if (!stream_.exists()) return true;
-  if (!stream_.has_place() && !run_.banks.try_place(*this)) return false;
+  if (!stream_.has_place() && !run_.banks.try_place(*this)) {
+    // Readers of earlier streams may have been left to compute.
+    if (!std::exchange(run_.asked, true)) run_.memory.wake_all(run_.memory.others(), false);
+    return false;
+  }
   return stream_.advance();
 }
 

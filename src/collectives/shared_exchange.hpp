@@ -108,6 +108,7 @@ class shared_exchange final : public base::list_hook<open_tag>,
   read_progress read_;
   stage at_ = stage::working;
   schedule_run* notified_ = nullptr;  // at the end; null: a thread waits
+  bool relies_ = false;               // on background threads, for what readers have read
   progress::completion ended_;
 };
 

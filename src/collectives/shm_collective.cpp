@@ -67,7 +67,7 @@ messages::outcome shm_collective::share(std::span<const std::byte> mine, collect
   if (!mine.empty()) std::memcpy(own.value.bytes, mine.data(), mine.size());
   own.publish(in_lines_);
   for (std::size_t i = 0; i < processes_.size(); ++i)
-    if (i != me) memory_.wake(processes_[i]);
+    if (i != me) memory_.wake(processes_[i], true);  // only a thread that waits here reads it
   if (look_for_a_while(team_.oversubscribed, team_.via, [this] { return is_there(); }))
     return compare(mine.size());
   team_.log.waiting_begins();

@@ -40,6 +40,8 @@ class shown_stream {
   /// The stream begins with a table of so many parts, each for one rank; `show_to` adds them.
   void show_to_each(int parts);
   void show_to(int entry_number, int reader, const void* from, std::int64_t bytes);
+  /// Readers show something in turn once they have it: it wakes them also while they compute.
+  void set_urgent() noexcept { urgent_ = true; }
   /// It is not lent.
   void keep_in_bank() noexcept { lendable_ = false; }
   [[nodiscard]] static constexpr bool is_worth_lending(std::int64_t bytes) noexcept {
@@ -54,6 +56,12 @@ class shown_stream {
   /// Readers copy some of it out of this process, which therefore waits for them.
   [[nodiscard]] bool waits_for_readers() const noexcept {
     return exists_ && !run_.failed_before && (is_lent() || lends_parts_);
+  }
+
+  /// Once it has its place: this rank goes on when they have read some of it.
+  [[nodiscard]] bool depends_on_readers() const noexcept {
+    const bool at_once = is_small() || where_.is_whole() || total_ <= run_.memory.bank_bytes();
+    return waits_for_readers() || !at_once;
   }
 
   // Its place: its line, and bytes of other memory. By shared_banks.
@@ -103,7 +111,11 @@ class shown_stream {
   [[nodiscard]] bool is_small() const noexcept {
     return total_ <= static_cast<std::int64_t>(sizeof(bank_memory::value::small));
   }
-  void wake_readers() noexcept { run_.memory.wake_all(readers_); }
+  /// Readers that compute can copy it later, unless this rank waits for them, or they show
+  /// something once they have it.
+  void wake_readers() noexcept {
+    run_.memory.wake_all(readers_, !urgent_ && !depends_on_readers());
+  }
 
   schedule& schedule_;
   exchange_run& run_;
@@ -116,6 +128,7 @@ class shown_stream {
   int pieces_count_ = 0;
   bool adjacent_ = true;  // each piece begins where the one before ends
   bool lendable_ = true;
+  bool urgent_ = false;
   stream_entry* table_ = nullptr;
   bool lends_parts_ = false;
 

@@ -38,8 +38,11 @@ class transport {
   [[nodiscard]] virtual bool lost(int rank) const noexcept = 0;
   /// Has `ready.take_turn()` called soon by `ready`'s ltask, at some polling point.
   virtual void submit(schedule_run& ready) noexcept = 0;
-  /// Has `pending.poll()` called at every polling point, until it answers `done`.
+  /// Has `pending.poll()` called at every polling point, until it answers `done`. See
+  /// `progress::engine::submit_signalled`.
   virtual void submit(shared_banks& pending) noexcept = 0;
+  /// See `progress::engine::look_now`.
+  virtual void look_now() noexcept = 0;
   virtual void wait(progress::completion& what) noexcept = 0;
   /// See `progress::engine::begin_lone_spin`.
   [[nodiscard]] virtual bool begin_lone_spin() noexcept = 0;
@@ -48,6 +51,9 @@ class transport {
   /// between.
   virtual void pending_started() noexcept = 0;
   virtual void pending_ended() noexcept = 0;
+  /// See `progress::engine::rely`.
+  virtual void rely() noexcept = 0;
+  virtual void rely_no_more() noexcept = 0;
 
  protected:
   ~transport() = default;

@@ -55,8 +55,9 @@ class shm_slots {
   [[nodiscard]] virtual bool reserve_bank(std::uint32_t slot) noexcept = 0;
   /// The same for so many bytes behind the bank, from `passed_at` on.
   [[nodiscard]] virtual bool reserve_passed(std::uint32_t slot, std::size_t bytes) noexcept = 0;
-  /// After a store into own memory that `peer` must see, awake or asleep.
-  virtual void wake(peer_id peer) noexcept = 0;
+  /// After a store into own memory that `peer` must see, awake or asleep. `can_wait`: as of a
+  /// packet (rails::packet), nothing depends on it but the thread that wants it.
+  virtual void wake(peer_id peer, bool can_wait) noexcept = 0;
   /// From now on no thread sleeps on this rail while `w` is ready. Not for hot paths.
   virtual void watch(watcher& w) = 0;
   virtual void unwatch(watcher& w) noexcept = 0;

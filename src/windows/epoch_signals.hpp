@@ -101,7 +101,7 @@ class epoch_signals {
     HEADWAY_DEBUG_ASSERT(0 <= rank && static_cast<std::size_t>(rank) < of_.peers.size());
     return of_.peers[static_cast<std::size_t>(rank)];
   }
-  void wake(int rank) noexcept { of_.memory.wake(at(rank).process); }
+  void wake(int rank) noexcept { of_.memory.wake(at(rank).process, false); }
 
   const parts of_;
   const bool reach_all_;

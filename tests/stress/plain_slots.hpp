@@ -26,7 +26,7 @@ class plain_slots final : public rails::shm_slots {
   }
   bool reserve_bank(std::uint32_t) noexcept override { return true; }
   bool reserve_passed(std::uint32_t, std::size_t) noexcept override { return true; }
-  void wake(rails::peer_id) noexcept override {}
+  void wake(rails::peer_id, bool) noexcept override {}
   void watch(watcher& w) override { EXPECT_FALSE(w.ready()) << "no rank waits yet"; }
   void unwatch(watcher&) noexcept override {}
 

@@ -92,7 +92,14 @@ void engine::submit_at(topology::place_id place, ltask& task) noexcept {
   submit_to(parts_->core.queues.at(place), task);
 }
 
+void engine::submit_signalled(ltask& task) noexcept { put(parts_->core.queues.root(), task); }
+
 void engine::submit_to(task_queue& queue, ltask& task) noexcept {
+  put(queue, task);
+  parts_->core.sleeper->kick_sleeper();
+}
+
+void engine::put(task_queue& queue, ltask& task) noexcept {
   auto& core = parts_->core;
   if (core.chosen.locks == locking::coarse) [[unlikely]] {  // else its record is not looked up
     const library_lock::section alone(core.library, this_thread());
@@ -101,7 +108,14 @@ void engine::submit_to(task_queue& queue, ltask& task) noexcept {
     queue.submit(task);
   }
   core.quiet.tell();
-  core.sleeper->kick_sleeper();
+}
+
+void engine::rely() noexcept { parts_->core.quiet.rely(); }
+void engine::rely_no_more() noexcept { parts_->core.quiet.rely_no_more(); }
+
+void engine::look_now() noexcept {
+  if (auto& me = this_thread(); me.running) me.looks_again = true;
+  else static_cast<void>(poll());
 }
 
 void engine::submit_to_background(ltask& task) noexcept {

@@ -101,6 +101,17 @@ class engine {
   /// The same at the root; a background thread runs it soon, even if other threads poll now and
   /// then.
   void submit_to_background(ltask& task) noexcept;
+  /// Queues a repeat ltask at the root and wakes no thread: its work is signalled by an event
+  /// source. It may have been signalled before: the caller looks, and calls `look_now` if there is
+  /// some.
+  void submit_signalled(ltask& task) noexcept;
+  /// Has queued ltasks run soon that may have work which no event source will signal any more:
+  /// makes a polling round, inside an ltask after the one under way.
+  void look_now() noexcept;
+  /// What is pending needs a background thread for everything that arrives, also for what can wait
+  /// (`rails::packet`), until `rely_no_more`.
+  void rely() noexcept;
+  void rely_no_more() noexcept;
   /// The threads that could run what the calling thread gives to `submit_to_background`, at the
   /// same time as it: at most one, because a queue's ltasks run one after the other. None inside a
   /// round.
@@ -195,6 +206,7 @@ class engine {
 
  private:
   struct parts;
+  void put(task_queue& queue, ltask& task) noexcept;
   void submit_to(task_queue& queue, ltask& task) noexcept;
   [[nodiscard]] bool wait_for(wait_set& set, std::uint64_t deadline_ns) noexcept;
   explicit engine(std::unique_ptr<parts> made);

@@ -1,5 +1,7 @@
 #include "progress/core/engine_core.hpp"
 
+#include <utility>
+
 #include "progress/background/spare_poller_choice.hpp"
 #include "progress/core/meter.hpp"
 #include "progress/os/scheduling.hpp"
@@ -13,6 +15,15 @@ queue_tree::outcome engine_core::measured_round(thread_record& me, round_kind ki
   const auto o = visit(me, kind, everywhere);
   me.measured->round(kind, o.advanced, o.met_taken_mask, began_ns);
   return o;
+}
+
+void engine_core::look_again(thread_record& me, round_kind kind,
+                             queue_tree::outcome& sum) noexcept {
+  while (std::exchange(me.looks_again, false)) {
+    const auto o = visit(me, kind, true);
+    sum.advanced |= o.advanced;
+    sum.one_shots += o.one_shots;
+  }
 }
 
 void engine_core::sample_load() noexcept {

@@ -104,7 +104,9 @@ struct engine_core {
                                          bool everywhere) noexcept {
     const library_lock::section alone(library, me);
     me.in_round = true;
-    const auto o = me.measured ? measured_round(me, kind, everywhere) : visit(me, kind, everywhere);
+    auto o = me.measured ? measured_round(me, kind, everywhere) : visit(me, kind, everywhere);
+    if (me.looks_again) [[unlikely]]
+      look_again(me, kind, o);
     me.in_round = false;
     if (o.one_shots) work.passed(o.one_shots);
     if (o.met_taken_mask) stalls.met_taken_mask(me);
@@ -139,6 +141,10 @@ struct engine_core {
     return everywhere ? queues.sweep(me, kind) : queues.climb(me, kind);
   }
   queue_tree::outcome measured_round(thread_record& me, round_kind kind, bool everywhere) noexcept;
+  /// Further rounds, until no ltask has asked for another one. A queue that another thread holds
+  /// needs none: that thread has taken it later, and finds what is due.
+  [[gnu::noinline]] void look_again(thread_record& me, round_kind kind,
+                                    queue_tree::outcome& sum) noexcept;
 };
 
 }  // namespace headway::progress

@@ -58,6 +58,7 @@ struct thread_record {
   meter* measured = nullptr;              ///< null if not metered: progress/core/meter.hpp
   bool attends = false;                   ///< see quiet_sleep::attend
   bool in_round = false;                  ///< wake-ups are deferred to the end of the round
+  bool looks_again = false;               ///< another round follows this one: engine::look_now
   std::size_t owed_count = 0;
   std::array<owed_wake_up, owed_max> owed;
   /// Moving estimates for the length of the next spin: of waits for one, and for any of several.

@@ -62,6 +62,11 @@ class record_sender {
     if (hurry_bell_.must_ring(fence_always_)) [[unlikely]]
       way_->ring_bell();
   }
+  /// The same of what can wait.
+  void notify_of_waiting() noexcept {
+    if (bell_.must_ring(fence_always_)) [[unlikely]]
+      way_->ring_bell();
+  }
   /// Whether a `reserve` that found the ring full would now find room.
   [[nodiscard]] bool has_room_again() noexcept {
     const std::uint64_t starved = starved_at_.load(std::memory_order_relaxed);
@@ -138,11 +143,6 @@ class record_sender {
     ring_.publish(cells, record_word(head),
                   record_word({.kind = record_kind::skip, .bytes = ring_.skipped()}));
     can_wait ? notify_of_waiting() : hurry();
-  }
-  /// As `notify`, of a packet that can wait.
-  void notify_of_waiting() noexcept {
-    if (bell_.must_ring(fence_always_)) [[unlikely]]
-      way_->ring_bell();
   }
   /// What is written so far cannot wait, or not any longer.
   void hurry() noexcept {

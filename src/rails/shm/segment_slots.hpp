@@ -40,8 +40,9 @@ class segment_slots final : public shm_slots {
     HEADWAY_ASSERT(slot < slots && bytes <= passed_bytes);
     return mine_->reserve_of_slot(slot, passed_at, bytes);
   }
-  void wake(peer_id peer) noexcept override {
-    links_->find(peer)->notify();
+  void wake(peer_id peer, bool can_wait) noexcept override {
+    auto& way = *links_->find(peer);
+    can_wait ? way.notify_of_waiting() : way.notify();
     sleep_->note_awake(1);  // an exchange through slots is no event that `reap` reports
   }
   void watch(watcher& w) override {

@@ -66,6 +66,8 @@ class send_channel {
 
   /// After a store into the peer's memory that it must see, whether it runs or sleeps.
   void notify() noexcept { records_.notify(); }
+  /// The same of what can wait.
+  void notify_of_waiting() noexcept { records_.notify_of_waiting(); }
   /// Null: the peer's segment is not seen from here.
   [[nodiscard]] attachment* attached() const noexcept { return way_.get(); }
   /// The peer's, if this process may read and write its memory, else 0.

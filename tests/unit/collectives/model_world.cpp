@@ -51,12 +51,17 @@ struct model_world::node final : transport, peer_copies, rails::shm_slots {
   }
   bool reserve_bank(std::uint32_t) noexcept override { return true; }
   bool reserve_passed(std::uint32_t, std::size_t) noexcept override { return true; }
-  void wake(rails::peer_id) noexcept override {}  // all are polled
+  void wake(rails::peer_id, bool can_wait) noexcept override {  // all are polled
+    if (!can_wait) ++urgent_wakes;
+  }
   void watch(watcher&) override {}
   void unwatch(watcher&) noexcept override {}
   void submit(shared_banks& waiting) noexcept override {
     world.events_.push_back([this, &waiting] { world.poll(*this, waiting); });
   }
+  void look_now() noexcept override {}
+  void rely() noexcept override { ++relying; }
+  void rely_no_more() noexcept override { --relying; }
 
   void send(messages::request& r, std::span<const std::byte> data, int destination,
             messages::label as) noexcept override {
@@ -94,6 +99,7 @@ struct model_world::node final : transport, peer_copies, rails::shm_slots {
   messages::operation_log operations;
   team ranks;
   int pending = 0;
+  int urgent_wakes = 0, relying = 0;
   bool dead = false;
   struct release {
     void operator()(std::byte* p) const noexcept { std::free(p); }
@@ -160,6 +166,12 @@ std::byte* model_world::area_of(int rank) const { return nodes_.front()->area_of
 int model_world::size() const noexcept { return static_cast<int>(nodes_.size()); }
 team& model_world::ranks(int rank) { return nodes_[static_cast<std::size_t>(rank)]->ranks; }
 bool model_world::dead(int rank) const { return nodes_[static_cast<std::size_t>(rank)]->dead; }
+
+int model_world::urgent_wakes(int rank) const {
+  return nodes_[static_cast<std::size_t>(rank)]->urgent_wakes;
+}
+
+int model_world::relying(int rank) const { return nodes_[static_cast<std::size_t>(rank)]->relying; }
 
 void model_world::shield(int rank) { shielded_ = rank; }
 

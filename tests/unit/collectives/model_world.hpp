@@ -39,6 +39,10 @@ class model_world {
   /// Schedules started and not ended, on all ranks that have not died.
   [[nodiscard]] int pending() const;
   [[nodiscard]] std::int64_t messages_sent() const noexcept { return sent_; }
+  /// How often a rank has woken another one for something that cannot wait.
+  [[nodiscard]] int urgent_wakes(int rank) const;
+  /// How many operations of a rank rely on background threads.
+  [[nodiscard]] int relying(int rank) const;
   /// Banks of a rank for its `number`-th persistent operation.
   /// The ranks also have a ring for these, for two seeds of three.
   [[nodiscard]] std::unique_ptr<shared_banks> own_banks(int rank, int number);

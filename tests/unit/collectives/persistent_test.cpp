@@ -158,7 +158,7 @@ class one_area final : public rails::shm_slots {
   std::byte* bank_of(rails::peer_id, std::uint32_t) noexcept override { return memory.get(); }
   bool reserve_bank(std::uint32_t) noexcept override { return true; }
   bool reserve_passed(std::uint32_t, std::size_t) noexcept override { return true; }
-  void wake(rails::peer_id) noexcept override {}
+  void wake(rails::peer_id, bool) noexcept override {}
   void watch(watcher&) override {}
   void unwatch(watcher&) noexcept override {}
   std::unique_ptr<std::byte[]> memory = std::make_unique<std::byte[]>(banked_bytes);

@@ -59,11 +59,14 @@ class thread_world {
     [[nodiscard]] bool lost(int) const noexcept override { return false; }
     void submit(schedule_run& ready) noexcept override { world.submit(ready); }
     void submit(shared_banks&) noexcept override { std::abort(); }  // it has none
+    void look_now() noexcept override { std::abort(); }
     void wait(progress::completion& what) noexcept override { world.wait(what); }
     [[nodiscard]] bool begin_lone_spin() noexcept override { return false; }
     void end_lone_spin() noexcept override {}
     void pending_started() noexcept override {}
     void pending_ended() noexcept override {}
+    void rely() noexcept override { std::abort(); }
+    void rely_no_more() noexcept override { std::abort(); }
     thread_world& world;
     int rank;
     messages::operation_log operations;

@@ -70,6 +70,71 @@ TEST(parking, what_starts_wakes_no_thread) {
   }));
 }
 
+/// A repeat ltask that counts its runs.
+struct counted_task : ltask {
+  counted_task()
+      : ltask("counted", [](ltask& self) noexcept {
+          ++static_cast<counted_task&>(self).runs;
+          return ltask_result::idle;
+        }) {}
+  std::atomic<int> runs{0};
+};
+
+TEST(parking, what_is_submitted_as_signalled_wakes_no_thread) {
+  running e(polling::event);
+  mailbox box(*e);
+  needs_parking(e);
+  if (IsSkipped() || HasFatalFailure()) return;
+  EXPECT_TRUE(eventually([&] {  // once without a look that something before it has caused
+    starts(*e);
+    const auto before = e->statistics();
+    counted_task task;
+    e->submit_signalled(task);
+    pass_time(5);
+    const auto after = e->statistics();
+    const int runs = task.runs;
+    completion signal;
+    box.post(signal);
+    EXPECT_TRUE(eventually([&] { return signal.test() && task.runs > 0; }));
+    e->cancel(task);
+    e->pending_ended();
+    return runs == 0 && after.event_looks == before.event_looks &&
+           after.event_sleeps == before.event_sleeps;
+  }));
+}
+
+TEST(parking, a_thread_that_looks_runs_what_is_submitted_as_signalled) {
+  running e(polling::event);
+  mailbox box(*e);
+  starts(*e);
+  counted_task task;
+  e->submit_signalled(task);
+  e->look_now();
+  EXPECT_GT(task.runs, 0);
+  e->cancel(task);
+  e->pending_ended();
+}
+
+TEST(parking, an_ltask_that_looks_is_followed_by_another_round) {
+  struct looking_task : ltask {
+    explicit looking_task(engine& where) : ltask("looking", &looking_task::look), of(where) {}
+    static ltask_result look(ltask& self) noexcept {
+      auto& mine = static_cast<looking_task&>(self);
+      mine.of.submit_signalled(mine.found);
+      mine.of.look_now();
+      return ltask_result::done;
+    }
+    engine& of;
+    counted_task found;
+  };
+  running e(polling::explicit_);
+  looking_task task(*e);
+  e->submit_signalled(task);
+  e->look_now();
+  EXPECT_GT(task.found.runs, 0);
+  e->cancel(task.found);
+}
+
 TEST(parking, what_comes_then_is_taken_by_the_event_thread) {
   running e(polling::event);
   mailbox box(*e);

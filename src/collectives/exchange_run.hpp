@@ -16,18 +16,25 @@ struct exchange_run {
   /// At most so many bytes are copied from one call of `shared_exchange::advance` to the next.
   static constexpr std::int64_t advanced_at_once = 1024 * 1024;
 
+  /// More bytes than that, of all ranks together, leave the caches that the cores share before they
+  /// are used. The ranks are taken to show and to copy as much each.
+  static constexpr std::int64_t cached_bytes_max = 24 * 1024 * 1024;
+
   exchange_run(const team& t, shared_banks& b) noexcept : ranks(t), banks(b), memory(b.memory()) {}
 
   const team& ranks;
   shared_banks& banks;
   bank_memory& memory;
-  rank_set sources;  ///< whose streams it reads: set while it is built
+  // Set while it is built.
+  rank_set sources;               ///< whose streams it reads
+  std::int64_t copied_bytes = 0;  ///< what it copies of these streams
 
   // Set anew for each use.
   std::uint64_t number = 0;    ///< as it is in a line
   std::uint64_t counted = 0;   ///< as the ranks count exchanges
   bool failed_before = false;  ///< the operation has failed on this rank
   bool long_streams = false;   ///< some are longer than a bank
+  bool past_caches = false;    ///< what it copies would leave the caches before it is used
   std::int64_t budget = 0;     ///< what may still be copied in this call
   bool moved = false;          ///< something was done in this call
   bool asked = false;  ///< the readers of earlier streams were woken for the place of this one

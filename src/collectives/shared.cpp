@@ -235,10 +235,13 @@ void gather_shared(schedule& s, const team& t, const block* mine, const blocks& 
     show_to_root(x, from, mine->bytes(), root);
     return s.add_exchange(x);
   }
-  if (mine) w.move(*mine, all.of(root));
+  // While the root copies its own block, blocks that are longer than the banks would wait for it.
+  const bool last = mine && mine->bytes() > s.banks_of(t)->memory().bank_bytes();
+  if (mine && !last) w.move(*mine, all.of(root));
   auto& x = new_exchange(s, t);
   read_blocks(x, t, w, all);
   s.add_exchange(x);
+  if (last) w.move(*mine, all.of(root));
   w.settle();
 }
 

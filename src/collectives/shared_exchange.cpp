@@ -31,6 +31,8 @@ void shared_exchange::combine(const combined_streams::operands& what) {
 void shared_exchange::bind(std::uint64_t operation, std::uint64_t history) noexcept {
   run_.begin(exchange_numbers(operation, history, phase_));
   run_.long_streams = stream_.bytes() > run_.memory.bank_bytes();
+  run_.past_caches =
+      (stream_.bytes() + run_.copied_bytes) * run_.ranks.size >= exchange_run::cached_bytes_max;
   at_ = stage::working;
   stream_.begin();
   parts_.begin();

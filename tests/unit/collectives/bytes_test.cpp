@@ -242,5 +242,15 @@ TEST(shared, streams_go_round_in_banks_and_are_lent) {
     }
 }
 
+/// Blocks longer than the banks, and all together more than `exchange_run::cached_bytes_max`.
+TEST(shared, streams_that_leave_the_caches_are_copied_past_them) {
+  const setting x{3, 1, 600'000, pair_types().front(), 7};
+  for (const bool in_place : {false, true}) {
+    check_gather(x, gather_shared, in_place);
+    check_allgather(x, allgather_shared, in_place);
+    check_alltoall(x, alltoall_shared, in_place);
+  }
+}
+
 }  // namespace
 }  // namespace headway::collectives::test::bytes_tests

@@ -45,6 +45,9 @@ constexpr rule rule_table[] = {
     {collective::bcast, chain, only_forced, any_ranks, always, no_needs, by_request},
 
     {collective::reduce, shared, 8 * kb, 64, always, node_banks, "64 KB 0.6 and 0.6 of messages"},
+    {collective::reduce, shared, any_bytes, 2, always, node_banks, "64 KB 0.4 of shared_parts"},
+    {collective::reduce, shared, 64 * kb, 64, oversubscribed, node_banks,
+     "4 and 16 ranks on 2 cores, 64 KB 0.4 and 0.2 of shared_parts; with one root 0.9"},
     {collective::reduce, shared_parts, any_bytes, 64, always, node_banks | any_order,
      "64 KB 0.6 and 0.6 of messages"},
     {collective::reduce, flat, 4 * kb, 64, oversubscribed, no_needs,
@@ -56,6 +59,7 @@ constexpr rule rule_table[] = {
 
     {collective::allreduce, slots, any_bytes, 64, always, shared_slots, "one step, no message"},
     {collective::allreduce, shared, 4 * kb, 4, always, node_banks, "64 KB 0.6 of messages"},
+    {collective::allreduce, shared, 16 * kb, 2, always, node_banks, "16 KB 0.85 of shared_parts"},
     {collective::allreduce, shared, 4 * kb, 64, oversubscribed, node_banks,
      "64 KB 0.2 of messages"},
     {collective::allreduce, shared, 512, 64, a_core_each, node_banks,

@@ -368,6 +368,24 @@ TEST(parking, what_can_wait_wakes_no_thread_on_a_full_machine) {
   }));
 }
 
+TEST(parking, what_is_relied_on_is_rung_for_on_a_full_machine) {
+  on_full_machine e;
+  mailbox box(*e);
+  needs_parking(e);
+  if (IsSkipped() || HasFatalFailure()) return;
+  EXPECT_TRUE(eventually([&] {  // once without an event thread that was awake just then
+    starts(*e);
+    e->rely();
+    const int rings = box.doorbells.load();
+    completion can_wait;
+    box.post(can_wait, true);
+    EXPECT_TRUE(eventually([&] { return can_wait.test(); }));
+    e->rely_no_more();
+    e->pending_ended();
+    return box.doorbells.load() > rings;
+  }));
+}
+
 TEST(parking, threads_that_sleep_are_served_with_what_can_wait) {
   on_full_machine e(waiting_policy::block);
   mailbox box(*e);

@@ -16,8 +16,8 @@ struct exchange_run {
   /// At most so many bytes are copied from one call of `shared_exchange::advance` to the next.
   static constexpr std::int64_t advanced_at_once = 1024 * 1024;
 
-  /// More bytes than that, of all ranks together, leave the caches that the cores share before they
-  /// are used. The ranks are taken to show and to copy as much each.
+  /// So many bytes or more, of all ranks together, leave the caches that the cores share before
+  /// they are used. Each rank is assumed to show and to want as many as this one.
   static constexpr std::int64_t cached_bytes_max = 24 * 1024 * 1024;
 
   exchange_run(const team& t, shared_banks& b) noexcept : ranks(t), banks(b), memory(b.memory()) {}
@@ -27,7 +27,7 @@ struct exchange_run {
   bank_memory& memory;
   // Set while it is built.
   rank_set sources;               ///< whose streams it reads
-  std::int64_t copied_bytes = 0;  ///< what it copies of these streams
+  std::int64_t wanted_bytes = 0;  ///< what it copies or combines of these streams
 
   // Set anew for each use.
   std::uint64_t number = 0;    ///< as it is in a line

@@ -32,7 +32,7 @@ void shared_exchange::bind(std::uint64_t operation, std::uint64_t history) noexc
   run_.begin(exchange_numbers(operation, history, phase_));
   run_.long_streams = stream_.bytes() > run_.memory.bank_bytes();
   run_.past_caches =
-      (stream_.bytes() + run_.copied_bytes) * run_.ranks.size >= exchange_run::cached_bytes_max;
+      (stream_.bytes() + run_.wanted_bytes) * run_.ranks.size >= exchange_run::cached_bytes_max;
   at_ = stage::working;
   stream_.begin();
   parts_.begin();
@@ -77,7 +77,7 @@ void shared_exchange::wait() noexcept {
 
 void shared_exchange::end_later(schedule_run& owner) noexcept {
   notified_ = &owner;
-  // Readers wake only those that rely on background threads: others need not know what was read.
+  // A rank that computes is woken for what was read only while it relies on background threads.
   relies_ = stream_.exists() && (!stream_.has_place() || stream_.depends_on_readers());
   if (relies_) run_.ranks.via.rely();
   run_.banks.pend(*this);
@@ -134,7 +134,7 @@ bool shared_exchange::work() noexcept {
 bool shared_exchange::show() noexcept {
   if (!stream_.exists()) return true;
   if (!stream_.has_place() && !run_.banks.try_place(*this)) {
-    // Readers of earlier streams may have been left to compute.
+    // Readers of earlier streams may compute, and were not woken for these.
     if (!std::exchange(run_.asked, true)) run_.memory.wake_all(run_.memory.others(), false);
     return false;
   }

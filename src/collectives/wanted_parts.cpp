@@ -16,7 +16,7 @@ void wanted_parts::reserve(int count) { all_ = schedule_.scratch_of<wanted>(coun
 
 void wanted_parts::want(const wanted& w) {
   run_.sources |= rank_set::only(w.rank);
-  run_.copied_bytes += w.bytes;
+  run_.wanted_bytes += w.bytes;
   all_[count_++] = w;
 }
 

@@ -7,18 +7,11 @@
 // Mutations that fail here: the first thread's look left out, or before it has the lock; the looks
 // of the second before it arms.
 
-#include "relacy_atomic.hpp"
-// After it, because it names the memory orders.
-#include "rails/shm/basic_doorbell.hpp"
+#include "strict_doorbell.hpp"
 
 namespace {
 
-struct model_fences {
-  static void full() { rl::atomic_thread_fence(rl::mo_seq_cst, $); }
-  static void heavy() { RL_ASSERT(!"strict was clear"); }
-  static void light() {}
-};
-using bell = headway::rails::shm::basic_doorbell<headway::model::atomic, model_fences>;
+using bell = headway::model::strict_doorbell;
 
 struct pending_exchange_model : rl::test_suite<pending_exchange_model, 3> {
   headway::model::atomic<std::uint32_t> word;

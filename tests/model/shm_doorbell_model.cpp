@@ -5,18 +5,11 @@
 // Mutations that fail here: the full fence left out of arm or of claim_ring; a sender
 // that goes by strict alone as if it were awake; the exchange of asleep replaced by a store.
 
-#include "relacy_atomic.hpp"
-// After it, because it names the memory orders.
-#include "rails/shm/basic_doorbell.hpp"
+#include "strict_doorbell.hpp"
 
 namespace {
 
-struct model_fences {
-  static void full() { rl::atomic_thread_fence(rl::mo_seq_cst, $); }
-  static void heavy() { RL_ASSERT(!"strict was clear"); }
-  static void light() {}
-};
-using bell = headway::rails::shm::basic_doorbell<headway::model::atomic, model_fences>;
+using bell = headway::model::strict_doorbell;
 
 template <int senders>
 struct shm_doorbell_model : rl::test_suite<shm_doorbell_model<senders>, senders + 1> {

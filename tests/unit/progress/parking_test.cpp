@@ -55,6 +55,16 @@ void needs_parking(running& e) {
   ASSERT_TRUE(parks);
 }
 
+/// The event thread neither looks nor goes to sleep anew, from `act` until 5 ms after it.
+template <class Act>
+bool event_thread_rests(engine& e, Act&& act) {
+  const auto before = e.statistics();
+  act();
+  pass_time(5);
+  const auto after = e.statistics();
+  return after.event_looks == before.event_looks && after.event_sleeps == before.event_sleeps;
+}
+
 TEST(parking, what_starts_wakes_no_thread) {
   running e(polling::event);
   mailbox box(*e);
@@ -62,11 +72,9 @@ TEST(parking, what_starts_wakes_no_thread) {
   if (IsSkipped() || HasFatalFailure()) return;
   EXPECT_TRUE(eventually([&] {  // once without a look that something before it has caused
     starts(*e);
-    const auto before = e->statistics();
-    pass_time(5);
-    const auto after = e->statistics();
+    const bool rests = event_thread_rests(*e, [] {});
     e->pending_ended();
-    return after.event_looks == before.event_looks && after.event_sleeps == before.event_sleeps;
+    return rests;
   }));
 }
 
@@ -87,19 +95,15 @@ TEST(parking, what_is_submitted_as_signalled_wakes_no_thread) {
   if (IsSkipped() || HasFatalFailure()) return;
   EXPECT_TRUE(eventually([&] {  // once without a look that something before it has caused
     starts(*e);
-    const auto before = e->statistics();
     counted_task task;
-    e->submit_signalled(task);
-    pass_time(5);
-    const auto after = e->statistics();
+    const bool rests = event_thread_rests(*e, [&] { e->submit_signalled(task); });
     const int runs = task.runs;
     completion signal;
     box.post(signal);
     EXPECT_TRUE(eventually([&] { return signal.test() && task.runs > 0; }));
     e->cancel(task);
     e->pending_ended();
-    return runs == 0 && after.event_looks == before.event_looks &&
-           after.event_sleeps == before.event_sleeps;
+    return runs == 0 && rests;
   }));
 }
 

@@ -55,10 +55,9 @@ inline void copy_from_writer(std::byte* to, const std::byte* from, std::size_t s
   }
 }
 
-/// The same where so much else follows that the bytes would leave the caches again before they are
-/// used: the lines are not read from memory before they are written.
-inline void copy_from_writer_to_memory(std::byte* to, const std::byte* from,
-                                       std::size_t size) noexcept {
+/// memcpy for bytes that leave the caches before they are used, because they are many or much else
+/// follows: the lines are not read from memory before they are written.
+inline void copy_past_caches(std::byte* to, const std::byte* from, std::size_t size) noexcept {
   if (size >= detail::vectors_bytes_min) detail::copy_by_streaming_stores(to, from, size);
   else copy_from_writer(to, from, size);
 }

@@ -32,11 +32,13 @@ void wire_buffers::settle() {
   to_unpack_.clear();
 }
 
-void wire_buffers::move(const block& from, const block& to) {
+void wire_buffers::move(const block& from, const block& to, later_steps steps) {
   if (from.bytes() == 0 || (from.data == to.data && from.type == to.type)) return;
   if (to.type->is_one_block(to.count)) {
     if (from.type->is_one_block(from.count)) {
-      schedule_.copy(first_byte(from), first_byte(to), from.bytes());
+      const auto* const source = first_byte(from);
+      if (steps == later_steps::read_it) schedule_.copy(source, first_byte(to), from.bytes());
+      else schedule_.copy_result(source, first_byte(to), from.bytes());
     } else {
       schedule_.pack(*from.type, from.data, from.count, first_byte(to));
     }
@@ -69,7 +71,8 @@ void values::settle() {
 }
 
 void values::copy(const void* from, void* to, std::int64_t count) {
-  wires_.move({const_cast<void*>(from), count, &type_}, {to, count, &type_});
+  wires_.move({const_cast<void*>(from), count, &type_}, {to, count, &type_},
+              wire_buffers::later_steps::read_it);
 }
 
 }  // namespace headway::collectives

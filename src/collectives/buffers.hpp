@@ -53,8 +53,9 @@ class wire_buffers {
   [[nodiscard]] std::byte* in(const block& b);
   /// After the round of the last message: unpacks what was received through `in`.
   void settle();
-  /// Copies data to a place with another type; sizes are equal.
-  void move(const block& from, const block& to);
+  enum class later_steps : bool { do_not_read_it, read_it };
+  /// Copies data to a place with another type; sizes are equal. See `schedule::copy_result`.
+  void move(const block& from, const block& to, later_steps steps = later_steps::do_not_read_it);
 
  private:
   struct packed_block {

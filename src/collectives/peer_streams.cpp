@@ -52,7 +52,7 @@ peer_streams::found peer_streams::find(int rank, std::int64_t offset,
 bool peer_streams::read(int rank, const found& f, std::byte* to, std::int64_t bytes) noexcept {
   const auto size = static_cast<std::size_t>(bytes);
   if (f.here) {
-    if (run_.past_caches) base::copy_from_writer_to_memory(to, f.here, size);
+    if (run_.past_caches) base::copy_past_caches(to, f.here, size);
     else base::copy_from_writer(to, f.here, size);
     return true;
   }

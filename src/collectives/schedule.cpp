@@ -9,6 +9,10 @@
 namespace headway::collectives {
 namespace {
 
+/// A block of so many bytes or more leaves the caches before the program reads it
+/// (docs/decisions/0028-streaming-stores.md).
+constexpr std::int64_t cached_bytes_max = 4 * 1024 * 1024;
+
 [[maybe_unused]] bool apart(const void* a, const void* b, std::int64_t bytes) noexcept {
   const auto* one = static_cast<const std::byte*>(a);
   const auto* other = static_cast<const std::byte*>(b);
@@ -59,6 +63,12 @@ void schedule::close_round() {
 void schedule::copy(const void* from, void* to, std::int64_t bytes) {
   HEADWAY_DEBUG_ASSERT(bytes >= 0 && (from == to || apart(from, to, bytes)));
   if (bytes > 0 && from != to) add({kind::copy, 0, bytes, from, to, nullptr});
+}
+
+void schedule::copy_result(const void* from, void* to, std::int64_t bytes) {
+  if (bytes < cached_bytes_max) return copy(from, to, bytes);
+  HEADWAY_DEBUG_ASSERT(from == to || apart(from, to, bytes));
+  if (from != to) add({kind::copy_past_caches, 0, bytes, from, to, nullptr});
 }
 
 void schedule::pack(const datatypes::layout& type, const void* from, std::int64_t count,

@@ -36,6 +36,7 @@ class schedule {
     open,
     close,
     copy,
+    copy_past_caches,
     pack,
     unpack,
     combine,
@@ -62,6 +63,8 @@ class schedule {
   /// Waits, when run, until all messages since the last `close_round` are complete.
   void close_round();
   void copy(const void* from, void* to, std::int64_t bytes);
+  /// The same for bytes that no step is about to read: a long block is copied past the caches.
+  void copy_result(const void* from, void* to, std::int64_t bytes);
   void pack(const datatypes::layout& type, const void* from, std::int64_t count, std::byte* to);
   void unpack(const datatypes::layout& type, const std::byte* from, void* to, std::int64_t count);
   /// right = left ∘ right, element by element.

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/assert.hpp"
+#include "base/copy_between_cores.hpp"
 #include "collectives/shared_exchange.hpp"
 
 namespace headway::collectives {
@@ -73,6 +74,10 @@ void schedule_run::local(const step& s) noexcept {
   switch (s.what) {
     case kind::copy:
       std::memcpy(s.to, s.from, static_cast<std::size_t>(s.amount));
+      break;
+    case kind::copy_past_caches:
+      base::copy_past_caches(static_cast<std::byte*>(s.to), static_cast<const std::byte*>(s.from),
+                             static_cast<std::size_t>(s.amount));
       break;
     case kind::pack:
       s.type->pack(s.from, s.amount, static_cast<std::byte*>(s.to));

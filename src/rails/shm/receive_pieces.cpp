@@ -71,7 +71,7 @@ std::size_t receive_channel::take_piece(event& e) noexcept {
     if (placed) return;
     c_.back->figures().empties.run(bytes, ticket % copy_figures::timed_period == 0, [&] {
       if (c_.exposed->awaits_more_than_caches_hold())
-        base::copy_from_writer_to_memory(to.data(), buffer, bytes);
+        base::copy_past_caches(to.data(), buffer, bytes);
       else base::copy_from_writer(to.data(), buffer, bytes);
       return true;
     });

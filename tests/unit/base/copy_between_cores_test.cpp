@@ -52,7 +52,8 @@ TEST(copying, knows_which_places_stall_the_string_instruction) {
 }
 
 INSTANTIATE_TEST_SUITE_P(between_cores, copying,
-                         ::testing::Values(&copy_between_cores, &copy_from_writer));
+                         ::testing::Values(&copy_between_cores, &copy_from_writer,
+                                           &copy_past_caches));
 
 }  // namespace
 }  // namespace headway::base

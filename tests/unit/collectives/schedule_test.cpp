@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
 #include "collectives/collectives.hpp"
 #include "collectives/operators.hpp"
 #include "collectives/schedule_run.hpp"
@@ -50,6 +54,23 @@ TEST(schedule, of_one_rank_ends_in_its_start) {
   op.start(world, [&](schedule& s, team& t) { allreduce(s, t, sum_of(mine, all)); });
   EXPECT_TRUE(op.ended_well());
   EXPECT_EQ(all, 42);
+}
+
+TEST(schedule, copies_results_of_any_length) {
+  constexpr std::size_t long_bytes = 4 * 1024 * 1024, around = 100;
+  std::vector<std::byte> from(long_bytes + 2 * around), to(from.size());
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(1 + i % 251);
+  for (const auto bytes : {std::size_t{1}, long_bytes - 1, long_bytes, long_bytes + 65}) {
+    std::ranges::fill(to, std::byte{0});
+    model_world world(1, 1);
+    operation op;
+    op.start(world, [&](schedule& s, team&) {
+      s.copy_result(from.data() + 1, to.data() + 3, static_cast<std::int64_t>(bytes));
+    });
+    ASSERT_TRUE(op.ended_well());
+    ASSERT_EQ(std::memcmp(to.data() + 3, from.data() + 1, bytes), 0) << bytes;
+    EXPECT_EQ(std::ranges::count(to, std::byte{0}), static_cast<std::ptrdiff_t>(to.size() - bytes));
+  }
 }
 
 TEST(schedule, may_be_started_again_when_it_is_complete) {

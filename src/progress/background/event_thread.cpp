@@ -46,6 +46,10 @@ constexpr std::uint64_t worth_parking_ns = 10 * us;
 constexpr int idle_looks_before_rest = 3;
 constexpr int vain_wake_ups = 2;
 
+// A round may read megabytes from a socket. A thread that is in one for longer has lost its
+// processor, or a debugger has stopped it, and other queues need this thread.
+constexpr std::uint64_t longest_round_ns = 2'000 * us;
+
 // the spare poller may lose its processor
 constexpr std::uint64_t longest_pause_spare_ns = 200 * us;
 constexpr std::uint64_t lasting_ns = 2'000 * us;  // events closer than this are a sequence
@@ -215,7 +219,8 @@ event_thread::finding event_thread::look() noexcept {
     core_.regular.run_if_due(now);
     // Rounds of the spare poller count as attendance, as long as it has its processor.
     const bool asked = core_.queues.root().has_submissions();  // and no thread has taken them
-    if (asked || (rounds == rounds_seen_ && !spare_polls())) found = finding::unattended;
+    const bool polled = rounds != rounds_seen_ || one_is_in_a_round(now);
+    if (asked || (!polled && !spare_polls())) found = finding::unattended;
     else if (few && core_.quiet.attended() && may_park()) found = finding::waited_for;
     beats_seen_ = core_.spare.beats.load(std::memory_order_relaxed);
   }
@@ -231,9 +236,21 @@ event_thread::finding event_thread::look() noexcept {
   return found;
 }
 
-/// Another thread has polled since the last look.
-bool event_thread::is_attended() const noexcept {
-  return core_.queues.root().explicit_rounds() != rounds_seen_;
+/// Another thread has polled since the last look, or is polling.
+bool event_thread::is_attended() noexcept {
+  return core_.queues.root().explicit_rounds() != rounds_seen_ ||
+         one_is_in_a_round(core_.clock.now_ns());
+}
+
+/// Another thread is in a round of the root, and has its processor as far as can be known.
+bool event_thread::one_is_in_a_round(std::uint64_t now_ns) noexcept {
+  const auto held = core_.queues.root().holder();
+  if (held == 0 || (held & base::low_priority_bit) != 0) return false;
+  if (held != round_seen_) {
+    round_seen_ = held;
+    round_seen_ns_ = now_ns;
+  }
+  return now_ns - round_seen_ns_ < longest_round_ns;
 }
 
 /// The spare poller polls, and has had its processor since the last look.

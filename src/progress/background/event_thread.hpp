@@ -30,7 +30,8 @@ namespace headway::progress {
 /// While it looks by a timer it is not the kernel sleeper, so sources are not armed and messages
 /// cost their senders no wake-up. The price is the look: the first one takes place 50 us after the
 /// last poll seen, 1 ms among more ranks than processors, and on a virtual machine setting the
-/// timer may cost more than a wake-up.
+/// timer may cost more than a wake-up. A thread that is in a round polls, however long that takes
+/// up to 2 ms.
 ///
 /// While a thread waits awake among computing threads and the kernel gives it no greater weight,
 /// the event thread leaves the work to it: each look would end the turn that it has of the
@@ -53,7 +54,8 @@ class event_thread {
   enum class watching : std::uint8_t { parked, armed, ended };
 
   void run() noexcept;
-  [[nodiscard]] bool is_attended() const noexcept;
+  [[nodiscard]] bool is_attended() noexcept;
+  [[nodiscard]] bool one_is_in_a_round(std::uint64_t now_ns) noexcept;
   [[nodiscard]] finding look() noexcept;
   void watch(thread_record& me) noexcept;
   [[nodiscard]] watching watch_parked(thread_record& me) noexcept;
@@ -80,6 +82,8 @@ class event_thread {
   // Written and read by the thread itself:
   std::uint64_t pause_ns_;
   std::uint64_t rounds_seen_ = 0;      ///< explicit rounds of the root at the last look
+  base::mask::ticket round_seen_ = 0;  ///< of the last thread that was in a round at a look
+  std::uint64_t round_seen_ns_ = 0;    ///< when that round was seen first
   std::uint32_t beats_seen_ = 0;       ///< of the spare poller: the same
   std::uint64_t moved_ns_ = 0;         ///< when something advanced last
   std::uint64_t window_began_ns_ = 0;  ///< of the budget in a real-time class …

@@ -156,6 +156,44 @@ TEST(event_thread, looks_about_once_a_millisecond_beside_a_thread_that_polls) {
   e->pending_ended();
 }
 
+// The letter wakes it. What counts is that several looks come during a round, and no sleep on
+// events between them.
+TEST(event_thread, does_not_take_over_from_a_thread_that_is_in_a_long_round) {
+  struct long_round : ltask {
+    long_round(engine& by, mailbox& with) : ltask("long round", &run), of(by), box(with) {}
+    static ltask_result run(ltask& self) noexcept {
+      auto& me = static_cast<long_round&>(self);
+      if (std::this_thread::get_id() != me.thread) return ltask_result::idle;
+      const auto before = me.of.statistics();
+      me.box.post(me.letter);
+      const auto end = base::machine_now_ns() + 3 * ms / 2;
+      auto now = before;
+      while (now.event_looks - before.event_looks < 3 && base::machine_now_ns() < end)
+        now = me.of.statistics();
+      me.was_left_alone =
+          now.event_looks - before.event_looks >= 3 && now.event_sleeps == before.event_sleeps;
+      return ltask_result::done;
+    }
+    engine& of;
+    mailbox& box;
+    const std::thread::id thread = std::this_thread::get_id();
+    completion letter;
+    bool was_left_alone = false;
+  };
+  running e(polling::event);
+  mailbox box(*e);
+  e->pending_started();
+  EXPECT_TRUE(eventually([&] {
+    long_round round(*e, box);
+    e->submit(round);
+    pass_time(3);  // the event thread sleeps on events
+    static_cast<void>(e->poll());
+    e->wait(round.letter);
+    return round.was_left_alone;
+  }));
+  e->pending_ended();
+}
+
 TEST(event_thread, comes_back_when_a_queue_is_left_unattended) {
   running e(polling::automatic, waiting_policy::busy);
   mailbox box(*e);

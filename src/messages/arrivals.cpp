@@ -184,7 +184,7 @@ void exchange_parts::deliver_otherwise(request& r, int source, int tag,
                                        std::span<const std::byte> payload, bool given_up) noexcept {
   const auto fits = payload.first(std::min(payload.size(), r.room()));
   if (!given_up) check_length(r, tag, payload.size());
-  if (r.scattered) r.scattered->unpack(0, fits);
+  if (r.scattered) r.scattered->unpack_whole(fits);
   else base::copy_from_writer(r.memory.data(), fits.data(), fits.size());
   const auto how = fits.size() < payload.size() ? outcome::truncated : outcome::ok;
   r.arrived = {.source = source,

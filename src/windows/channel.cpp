@@ -16,7 +16,8 @@ constexpr std::size_t unreaped_max = 64;         // ended operations that are ke
 }  // namespace
 
 struct channel::message final : pending_operation {
-  std::vector<std::byte> bytes;
+  explicit message(std::size_t room) noexcept : requests(room) {}
+  request_buffer requests;
 };
 
 channel::channel(messages::exchange& exchange, messages::context& context, int target) noexcept
@@ -24,7 +25,8 @@ channel::channel(messages::exchange& exchange, messages::context& context, int t
       context_(context),
       target_(target),
       message_bytes_max_(std::clamp(context.peer_of(target).eager_bytes_max() / 16 * 16,
-                                    request_bytes_min, request_bytes_max)) {
+                                    request_bytes_min, request_bytes_max)),
+      collected_(message_bytes_max_) {
   HEADWAY_DEBUG_ASSERT(0 <= target && target < context.members->size());
 }
 
@@ -51,11 +53,12 @@ bool channel::defer_lock(lock_type how) {
 
 void channel::request_lock() {
   const request_head head{.what = action::lock, .lock = *std::exchange(deferred_, std::nullopt)};
-  std::vector<std::byte> behind(collected_.begin() + sizeof(request_head), collected_.end());
+  const auto rest = collected_.bytes().subspan(sizeof(request_head));
+  const std::vector<std::byte> behind(rest.begin(), rest.end());
   collected_.clear();
   synchronise(head);
   shows_grant_ = pending_.back();
-  collected_.insert(collected_.end(), behind.begin(), behind.end());
+  std::ranges::copy(behind, collected_.add(behind.size()));
 }
 
 std::byte* channel::append(request_head head, std::span<const element_run> runs) {
@@ -63,16 +66,16 @@ std::byte* channel::append(request_head head, std::span<const element_run> runs)
   const auto bytes = sizeof head + runs.size_bytes() + padded(head.payload_bytes);
   HEADWAY_DEBUG_ASSERT(bytes <= message_bytes_max_);  // see `room`
   if (collected_.size() + bytes > message_bytes_max_) send();
-  if (collected_.capacity() == 0) collected_.reserve(message_bytes_max_);
-  const auto at = collected_.size();
-  collected_.resize(at + bytes);
-  std::memcpy(collected_.data() + at, &head, sizeof head);
-  if (!runs.empty())
-    std::memcpy(collected_.data() + at + sizeof head, runs.data(), runs.size_bytes());
+  std::byte* const at = collected_.add(bytes);
+  std::memcpy(at, &head, sizeof head);
+  if (!runs.empty()) std::memcpy(at + sizeof head, runs.data(), runs.size_bytes());
   dirty_ |= head.what <= action::put_message || head.what == action::accumulate;
   unanswered_ |=
       head.what == action::released || head.what == action::look || head.what == action::complete;
-  return collected_.data() + at + sizeof head + runs.size_bytes();
+  std::byte* const payload = at + sizeof head + runs.size_bytes();
+  // The padding leaves the process, too.
+  std::memset(payload + head.payload_bytes, 0, padded(head.payload_bytes) - head.payload_bytes);
+  return payload;
 }
 
 void channel::send(const pending_ptr& answered) {
@@ -86,14 +89,15 @@ void channel::send() {
   HEADWAY_DEBUG_ASSERT(!deferred_);  // see `begin`
   if (collected_.empty()) return;
   const bool again = sent_ != nullptr;
-  auto sent = again ? std::exchange(sent_, nullptr) : std::make_shared<message>();
-  sent->bytes.swap(collected_);
+  auto sent = again ? std::exchange(sent_, nullptr) : std::make_shared<message>(message_bytes_max_);
+  std::swap(sent->requests, collected_);
   auto& piece = again ? sent->add_again() : sent->add();
   sent->start();
-  exchange_.send(context_, piece.wire, sent->bytes, target_, messages::window_request_tag);
+  exchange_.send(context_, piece.wire, sent->requests.bytes(), target_,
+                 messages::window_request_tag);
   if (sent->done.test() && sent->how() == status::ok) {  // most have left at once
-    sent->bytes.clear();
-    sent->bytes.swap(collected_);
+    sent->requests.clear();
+    std::swap(sent->requests, collected_);
     sent_ = std::move(sent);
     return;
   }

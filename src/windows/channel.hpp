@@ -14,6 +14,7 @@
 #include "messages/context.hpp"
 #include "messages/exchange.hpp"
 #include "windows/pending_operation.hpp"
+#include "windows/request_buffer.hpp"
 #include "windows/wire.hpp"
 
 namespace headway::windows {
@@ -100,7 +101,7 @@ class channel {
   const std::size_t message_bytes_max_;
   std::atomic<std::uint32_t> answers_{0}, data_{0};  // relaxed: numbers for tags
 
-  std::vector<std::byte> collected_ HEADWAY_GUARDED_BY(lock);
+  request_buffer collected_ HEADWAY_GUARDED_BY(lock);
   // One that has left, for the next one; null: there is none.
   std::shared_ptr<message> sent_ HEADWAY_GUARDED_BY(lock);
   pending_list pending_ HEADWAY_GUARDED_BY(lock);

@@ -67,7 +67,6 @@ target::target(messages::exchange& exchange, messages::context& context, exposed
       line_(own.line),
       me_(own.me),
       served_(served),
-      message_(std::make_unique<std::byte[]>(request_bytes_max)),
       granted_(static_cast<std::size_t>(context.members->size())),
       ends_(exchange.engine(), static_cast<std::size_t>(context.members->size())),
       origins_(static_cast<std::size_t>(context.members->size())) {
@@ -89,7 +88,8 @@ target::~target() {
 void target::start() noexcept { receive_next(); }
 
 void target::receive_next() noexcept {
-  exchange_.receive(context_, incoming_, {message_.get(), request_bytes_max}, messages::any_source,
+  place_.clear();
+  exchange_.receive(context_, incoming_, place_, messages::any_source,
                     messages::window_request_tag);
 }
 
@@ -116,11 +116,38 @@ void target::end(unfinished& over) noexcept {
   delete &over;  // the target may be gone
 }
 
-// A request may arrive inside the call that posts its receive; it is then served by the loop that
-// made this call, not inside of it.
+std::span<const std::byte> target::arrival_place::pack(std::uint64_t, std::size_t) noexcept {
+  HEADWAY_ASSERT(false);  // nothing is sent from here
+  return {};
+}
+
+void target::arrival_place::unpack(std::uint64_t begin, std::span<const std::byte> from) noexcept {
+  std::memcpy(copy_.get() + begin, from.data(), from.size());
+}
+
+void target::arrival_place::unpack_whole(std::span<const std::byte> message) noexcept {
+  if (lies_aligned(message)) whole_ = message;
+  else unpack(0, message);
+}
+
+void target::arrival_place::keep() noexcept {
+  if (!whole_.empty()) unpack(0, std::exchange(whole_, {}));
+}
+
+// A request may arrive inside the call that posts its receive, or in another thread before that
+// call has returned; it is then served by the loop that made this call.
+bool target::take_turn() noexcept {
+  int none = 0;
+  if (turns_.compare_exchange_strong(none, 1, std::memory_order_acq_rel,  // (T)
+                                     std::memory_order_relaxed))
+    return true;
+  place_.keep();
+  return turns_.fetch_add(1, std::memory_order_acq_rel) == 0;  // (T)
+}
+
 bool target::on_request(messages::request& r) noexcept {
   auto& self = *static_cast<target*>(r.owner);
-  if (self.turns_.fetch_add(1, std::memory_order_acquire) != 0) return false;  // (T)
+  if (!self.take_turn()) return false;
   do {
     const auto& arrived = self.incoming_.arrived;
     const bool came =
@@ -133,7 +160,7 @@ bool target::on_request(messages::request& r) noexcept {
       return false;
     }
     // A message that broke off is none, but behind it others may be waiting, whose senders wait.
-    if (came) self.serve(arrived.source, {self.message_.get(), arrived.bytes});
+    if (came) self.serve(arrived.source, self.place_.message(arrived.bytes));
     self.receive_next();
   } while (self.turns_.fetch_sub(1, std::memory_order_acq_rel) != 1);  // (T)
   return false;

@@ -82,7 +82,30 @@ class target {
     }
   };
 
+  /// Where a message with requests arrives. One that comes whole is served where it lies.
+  class arrival_place final : public messages::scattered_memory {
+   public:
+    [[nodiscard]] std::uint64_t bytes() const noexcept override { return request_bytes_max; }
+    [[nodiscard]] std::span<const std::byte> pack(std::uint64_t begin,
+                                                  std::size_t count) noexcept override;
+    void unpack(std::uint64_t begin, std::span<const std::byte> from) noexcept override;
+    void unpack_whole(std::span<const std::byte> message) noexcept override;
+    /// What has arrived, of so many bytes.
+    [[nodiscard]] std::span<const std::byte> message(std::size_t length) const noexcept {
+      return whole_.empty() ? std::span<const std::byte>(copy_.get(), length) : whole_;
+    }
+    /// It will be served when it does not lie there any more.
+    void keep() noexcept;
+    /// For the next one.
+    void clear() noexcept { whole_ = {}; }
+
+   private:
+    std::unique_ptr<std::byte[]> copy_ = std::make_unique<std::byte[]>(request_bytes_max);
+    std::span<const std::byte> whole_;  // empty: it is in `copy_`
+  };
+
   [[nodiscard]] static bool on_request(messages::request& r) noexcept;
+  [[nodiscard]] bool take_turn() noexcept;
   void receive_next() noexcept;
   void serve(int source, std::span<const std::byte> message) noexcept;
   void serve(int source, const request_view& request, std::int64_t elements) noexcept;
@@ -127,9 +150,10 @@ class target {
 
   slot_service* slots_ = nullptr;  // null: there are none
   messages::request incoming_;
-  std::unique_ptr<std::byte[]> message_;
+  arrival_place place_;
   // Requests that arrived and were not served: 2 at most, because one receive is posted at a time.
-  // (T) release by the thread that leaves, acquire by the one that begins: it sees what was served.
+  // (T) acquire and release by the threads that come and leave: the one that serves sees what was
+  // served before, and the message that another thread has left to it.
   std::atomic<int> turns_{0};
   std::atomic<bool> stopped_{false};  // release by the end of the receive, acquire in `stop` (S)
   base::intrusive_list<answer> lock_queue_;  // served requests only

@@ -19,8 +19,9 @@ std::optional<update> update::of(const change& which) noexcept {
 void update::apply(std::byte* elements, std::int64_t count, const std::byte* operand,
                    std::byte* before) const noexcept {
   HEADWAY_DEBUG_ASSERT(count >= 0 && elements != nullptr && (!changes_ || operand != nullptr));
-  const auto address = reinterpret_cast<std::uintptr_t>(elements);
-  const bool aligned = (address & static_cast<std::uintptr_t>(one_.alignment() - 1)) == 0;
+  const auto places =
+      reinterpret_cast<std::uintptr_t>(elements) | reinterpret_cast<std::uintptr_t>(operand);
+  const bool aligned = (places & static_cast<std::uintptr_t>(one_.alignment() - 1)) == 0;
   if (!aligned || one_.true_extent() != extent()) [[unlikely]]
     return apply_to_copy(elements, count, operand, before);
   if (before != nullptr)
@@ -31,6 +32,7 @@ void update::apply(std::byte* elements, std::int64_t count, const std::byte* ope
 void update::apply_to_copy(std::byte* elements, std::int64_t count, const std::byte* operand,
                            std::byte* before) const noexcept {
   alignas(std::max_align_t) std::byte copy[512] = {};
+  alignas(std::max_align_t) std::byte operands[sizeof copy] = {};
   const auto part_max = static_cast<std::int64_t>(sizeof copy) / extent();
   for (std::int64_t done = 0; done < count; done += part_max) {
     const auto part = std::min(part_max, count - done), first = done * extent();
@@ -40,7 +42,8 @@ void update::apply_to_copy(std::byte* elements, std::int64_t count, const std::b
     if (before != nullptr)
       std::memcpy(before + first, copy, static_cast<std::size_t>(part * extent()));
     if (!changes_) continue;
-    how_.apply(how_, operand + first, copy, part);
+    std::memcpy(operands, operand + first, bytes);
+    how_.apply(how_, operands, copy, part);
     std::memcpy(elements + first, copy, bytes);
   }
 }

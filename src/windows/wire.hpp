@@ -57,8 +57,13 @@ struct request_view {
   std::span<const std::byte> payload;
 };
 
-/// Takes the first request out of `rest`, which lies at a multiple of 16. Nothing: it makes no
-/// sense. What is returned is as its sender says; its offsets are not checked, its lengths are.
+/// Whether requests can be taken from where this message lies.
+[[nodiscard]] inline bool lies_aligned(std::span<const std::byte> message) noexcept {
+  return reinterpret_cast<std::uintptr_t>(message.data()) % alignof(element_run) == 0;
+}
+
+/// Takes the first request out of `rest`, which `lies_aligned`. Nothing: it makes no sense. What is
+/// returned is as its sender says; its offsets are not checked, its lengths are.
 [[nodiscard]] std::optional<request_view> take_request(std::span<const std::byte>& rest) noexcept;
 
 /// The elements of all runs; nothing: the payload or answer of such a request would have a wrong or

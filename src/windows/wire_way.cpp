@@ -17,18 +17,30 @@ using piece = pending_operation::piece;
 
 /// Of an answer to a request with several runs, which the target puts together.
 constexpr std::int64_t answer_bytes_max = 256 * 1024;
-/// Runs in a request take at most half of it, so that much of a strided payload fits beside them.
+/// Runs of a strided place take at most half of a request, so that much of the payload fits beside
+/// them.
 constexpr std::size_t runs_share = 2;
 
-/// How much a request of `room` bytes takes of runs, and of elements in its payload.
+/// How much a request of `room` bytes for elements of `place` takes of runs, and of elements in its
+/// payload.
 struct request_limits {
   std::size_t runs;
   std::int64_t elements;
 };
-[[nodiscard]] request_limits limits_of(std::size_t room, std::int64_t extent) noexcept {
-  const auto runs = room / runs_share / sizeof(element_run);
-  const auto payload = room - runs * sizeof(element_run) - sizeof(request_head);
-  return {runs, static_cast<std::int64_t>(payload) / extent};
+[[nodiscard]] request_limits limits_of(const remote_data& place, std::size_t room,
+                                       std::int64_t extent) noexcept {
+  const auto fitting = [&](std::size_t runs) {
+    const auto payload = room - runs * sizeof(element_run) - sizeof(request_head);
+    return static_cast<std::int64_t>(payload) / extent;
+  };
+  if (!place.is_one_block()) {
+    const auto runs = room / runs_share / sizeof(element_run);
+    return {runs, fitting(runs)};
+  }
+  // As few requests as possible, of equal length: the target serves one while the next one comes.
+  const auto elements = std::max<std::int64_t>(place.bytes() / extent, 1);
+  const auto requests = (elements - 1) / fitting(1) + 1;
+  return {1, (elements - 1) / requests + 1};
 }
 
 /// For `channel::begin`, of an operation with so many bytes of payload.
@@ -104,7 +116,7 @@ std::vector<int> wire_way::used() const {
 template <class Write>
 void wire_way::send_elements(channel& to, const remote_data& place, request_head head,
                              std::int64_t extent, Write write) HEADWAY_NO_THREAD_SAFETY_ANALYSIS {
-  const auto [runs_max, elements_max] = limits_of(to.room(), extent);
+  const auto [runs_max, elements_max] = limits_of(place, to.room(), extent);
   run_cutter cutter(runs_max, elements_max, extent,
                     [&](std::span<const element_run> runs, std::int64_t first, std::int64_t count)
                         HEADWAY_NO_THREAD_SAFETY_ANALYSIS {
@@ -210,7 +222,7 @@ pending_ptr wire_way::fetch(const local_data& operand, const local_data& before,
   const auto fetched = operation->before.count() * extent;
   way.begin(request_bytes_of(way, from, static_cast<std::size_t>(fetched)));
   const base::lock_guard held(way.lock, std::adopt_lock);
-  const auto [runs_max, elements_max] = limits_of(way.room(), extent);
+  const auto [runs_max, elements_max] = limits_of(from, way.room(), extent);
   run_cutter cutter(
       runs_max, elements_max, extent,
       [&](std::span<const element_run> runs, std::int64_t first, std::int64_t count)

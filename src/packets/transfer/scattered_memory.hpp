@@ -23,6 +23,9 @@ class scattered_memory {
                                                         std::size_t count) noexcept = 0;
   /// Copies `from`, the range that starts at `begin`, to its places.
   virtual void unpack(std::uint64_t begin, std::span<const std::byte> from) noexcept = 0;
+  /// The same for all of a message, which stays where it lies until the receive has ended: until
+  /// `finish` of its request has returned.
+  virtual void unpack_whole(std::span<const std::byte> message) noexcept { unpack(0, message); }
 
  protected:
   ~scattered_memory() = default;

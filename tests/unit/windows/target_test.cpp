@@ -25,12 +25,12 @@ constexpr std::int32_t answer_tag = messages::window_answer_tags.first;
 /// A process whose window has two origins, which are the test itself.
 class window_target : public ::testing::Test {
  protected:
-  window_target() {
+  explicit window_target(bool starts = true) {
     peers_.add_rail(ends_.make_rail(), packets::rail_use::from_start);
     exchange_.emplace(peers_, *engine_);
     context_ = exchange_->open_context(0, 0, processes::consecutive(3), true);
     served_.emplace(*exchange_, *context_, memory_, target::own_line{line_, own_holder()}, counts_);
-    served_->start();
+    if (starts) served_->start();
     for (const auto origin : {1u, 2u}) EXPECT_TRUE(peers_.use(rails::peer_id{origin}));
   }
   ~window_target() override {
@@ -108,6 +108,30 @@ class window_target : public ::testing::Test {
   std::optional<messages::exchange> exchange_;
   messages::context* context_ = nullptr;
 };
+
+/// Its messages arrive before it receives any.
+class late_window_target : public window_target {
+ protected:
+  late_window_target() : window_target(false) {}
+};
+
+// Each of them is received while the loop that serves the one before is posting its receive.
+TEST_F(late_window_target, serves_what_has_arrived_before_in_its_order) {
+  const auto put = [&](std::uint32_t origin, std::int64_t offset, int value) {
+    const element_run one{.offset = offset, .count = 1};
+    auto message = request({.what = action::put, .runs = 1, .payload_bytes = 1}, {&one, 1});
+    message.push_back(static_cast<std::byte>(value));
+    message.resize(padded(message.size()));
+    deliver(origin, message);
+  };
+  put(1, 0, 1);
+  put(1, 1, 2);
+  put(2, 0, 3);
+  served_->start();
+  EXPECT_EQ(at(0), std::byte{3});
+  EXPECT_EQ(at(1), std::byte{2});
+  served_->stop();
+}
 
 constexpr request_head lock_request{
     .what = action::lock, .lock = lock_type::exclusive, .tag = answer_tag};

@@ -34,6 +34,18 @@ TEST(update, changes_elements_at_any_address) {
   for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(now[i], 2 * operand[i]);
 }
 
+TEST(update, takes_an_operand_at_any_address) {
+  constexpr std::size_t count = 100;
+  std::vector<long double> values(count), sums(count, 1);
+  for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<long double>(i);
+  alignas(16) std::array<std::byte, count * sizeof(long double) + 8> operand;
+  std::memcpy(operand.data() + 8, values.data(), count * sizeof(long double));
+  const auto sum = update::of({operation::sum, number::long_double});
+  ASSERT_TRUE(sum);
+  sum->apply(reinterpret_cast<std::byte*>(sums.data()), count, operand.data() + 8, nullptr);
+  for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(sums[i], values[i] + 1);
+}
+
 TEST(update, does_not_touch_the_gap_behind_the_last_pair) {
   constexpr std::size_t gap = sizeof(pair) - sizeof(double) - sizeof(int);
   std::array<pair, 2> memory;

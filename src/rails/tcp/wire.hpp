@@ -41,7 +41,7 @@ struct frame {
 
 inline constexpr std::size_t frame_bytes = 24;
 inline constexpr std::size_t header_bytes_max = 256;
-inline constexpr std::size_t eager_bytes_max = 64 * 1024;
+inline constexpr std::size_t eager_bytes_max = 128 * 1024;
 inline constexpr std::size_t segment_bytes_max = 16 * 1024 * 1024;
 
 /// A request for another process's memory: the header of a request frame. The reply comes as pieces

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 
+#include "rails/tcp/wire.hpp"
 #include "tcp_world.hpp"
 
 namespace headway::packets::testing::tcp_bundle_tests {
@@ -43,7 +44,7 @@ TEST_P(tcp_bundle, counts_a_peer_that_has_closed_its_rails_as_lost) {
   gone.messages->close_context(std::exchange(gone.context, nullptr));
   gone.messages.reset();
   gone.peers.reset();
-  const std::vector<std::byte> sent(100'000);
+  const std::vector<std::byte> sent(rails::tcp::eager_bytes_max + 1);  // it waits for a cts
   messages::request send;
   w.all[0].messages->send(*w.all[0].context, send, sent, 1, 7);
   ASSERT_TRUE(w.all[0].engine->wait_until(send, base::machine_now_ns() + patience_ns / 2));

@@ -113,6 +113,7 @@ bool receive_channel::take_part(const record_head& head, const std::byte* in_rin
     return false;
   }
   if (!is_more) {
+    c_.back->reply_was_received();  // a buffer that the peer passes back may be one that was sent
     const bool named = head.place <= passed_place::writers;
     const std::byte* const buffer = named ? c_.back->passed().find(head.place) : nullptr;
     if (!buffer) {

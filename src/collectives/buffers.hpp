@@ -53,6 +53,7 @@ class wire_buffers {
   [[nodiscard]] std::byte* in(const block& b);
   /// After the round of the last message: unpacks what was received through `in`.
   void settle();
+  /// What later steps of the schedule do with the copy.
   enum class later_steps : bool { do_not_read_it, read_it };
   /// Copies data to a place with another type; sizes are equal. See `schedule::copy_result`.
   void move(const block& from, const block& to, later_steps steps = later_steps::do_not_read_it);

@@ -9,9 +9,9 @@
 namespace headway::collectives {
 namespace {
 
-/// A block of so many bytes or more leaves the caches before the program reads it
+/// A result of so many bytes leaves the caches before the program reads it
 /// (docs/decisions/0028-streaming-stores.md).
-constexpr std::int64_t cached_bytes_max = 4 * 1024 * 1024;
+constexpr std::int64_t streamed_result_bytes_min = 4 * 1024 * 1024;
 
 [[maybe_unused]] bool apart(const void* a, const void* b, std::int64_t bytes) noexcept {
   const auto* one = static_cast<const std::byte*>(a);
@@ -60,15 +60,14 @@ void schedule::close_round() {
   }
 }
 
-void schedule::copy(const void* from, void* to, std::int64_t bytes) {
+void schedule::add_copy(kind how, const void* from, void* to, std::int64_t bytes) {
   HEADWAY_DEBUG_ASSERT(bytes >= 0 && (from == to || apart(from, to, bytes)));
-  if (bytes > 0 && from != to) add({kind::copy, 0, bytes, from, to, nullptr});
+  if (bytes > 0 && from != to) add({how, 0, bytes, from, to, nullptr});
 }
 
 void schedule::copy_result(const void* from, void* to, std::int64_t bytes) {
-  if (bytes < cached_bytes_max) return copy(from, to, bytes);
-  HEADWAY_DEBUG_ASSERT(from == to || apart(from, to, bytes));
-  if (from != to) add({kind::copy_past_caches, 0, bytes, from, to, nullptr});
+  const bool streams = bytes >= streamed_result_bytes_min;
+  add_copy(streams ? kind::copy_past_caches : kind::copy, from, to, bytes);
 }
 
 void schedule::pack(const datatypes::layout& type, const void* from, std::int64_t count,

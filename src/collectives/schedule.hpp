@@ -62,7 +62,9 @@ class schedule {
   void receive(int peer, void* to, std::int64_t bytes);
   /// Waits, when run, until all messages since the last `close_round` are complete.
   void close_round();
-  void copy(const void* from, void* to, std::int64_t bytes);
+  void copy(const void* from, void* to, std::int64_t bytes) {
+    add_copy(kind::copy, from, to, bytes);
+  }
   /// The same for bytes that no step is about to read: a long block is copied past the caches.
   void copy_result(const void* from, void* to, std::int64_t bytes);
   void pack(const datatypes::layout& type, const void* from, std::int64_t count, std::byte* to);
@@ -134,6 +136,7 @@ class schedule {
 
  private:
   void add(const step& s) { steps_.push_back(s); }
+  void add_copy(kind how, const void* from, void* to, std::int64_t bytes);
   [[nodiscard]] int bound_rank(int rank) const noexcept {
     return ranks_.empty() ? rank : ranks_[static_cast<std::size_t>(rank)];
   }

@@ -11,6 +11,7 @@ namespace headway::windows {
 /// Requests that leave in one message. A std::vector would set to zero what is about to be written.
 /// Shape:    `room` bytes at most, allocated when the first ones are added.
 /// Threads:  one at a time.
+/// Errors:   `add` throws std::bad_alloc.
 class request_buffer {
  public:
   explicit request_buffer(std::size_t room) noexcept : room_(room) {}

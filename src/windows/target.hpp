@@ -83,6 +83,7 @@ class target {
   };
 
   /// Where a message with requests arrives. One that comes whole is served where it lies.
+  /// Threads:  the one that receives the message, then the one that serves it: see (T).
   class arrival_place final : public messages::scattered_memory {
    public:
     [[nodiscard]] std::uint64_t bytes() const noexcept override { return request_bytes_max; }
@@ -105,6 +106,7 @@ class target {
   };
 
   [[nodiscard]] static bool on_request(messages::request& r) noexcept;
+  /// True: this thread serves what has arrived. False: another one will, from a copy.
   [[nodiscard]] bool take_turn() noexcept;
   void receive_next() noexcept;
   void serve(int source, std::span<const std::byte> message) noexcept;

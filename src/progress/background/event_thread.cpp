@@ -219,7 +219,7 @@ event_thread::finding event_thread::look() noexcept {
     core_.regular.run_if_due(now);
     // Rounds of the spare poller count as attendance, as long as it has its processor.
     const bool asked = core_.queues.root().has_submissions();  // and no thread has taken them
-    const bool polled = rounds != rounds_seen_ || one_is_in_a_round(now);
+    const bool polled = rounds != rounds_seen_ || is_round_under_way(now);
     if (asked || (!polled && !spare_polls())) found = finding::unattended;
     else if (few && core_.quiet.attended() && may_park()) found = finding::waited_for;
     beats_seen_ = core_.spare.beats.load(std::memory_order_relaxed);
@@ -239,11 +239,11 @@ event_thread::finding event_thread::look() noexcept {
 /// Another thread has polled since the last look, or is polling.
 bool event_thread::is_attended() noexcept {
   return core_.queues.root().explicit_rounds() != rounds_seen_ ||
-         one_is_in_a_round(core_.clock.now_ns());
+         is_round_under_way(core_.clock.now_ns());
 }
 
 /// Another thread is in a round of the root, and has its processor as far as can be known.
-bool event_thread::one_is_in_a_round(std::uint64_t now_ns) noexcept {
+bool event_thread::is_round_under_way(std::uint64_t now_ns) noexcept {
   const auto held = core_.queues.root().holder();
   if (held == 0 || (held & base::low_priority_bit) != 0) return false;
   if (held != round_seen_) {

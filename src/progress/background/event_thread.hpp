@@ -30,8 +30,8 @@ namespace headway::progress {
 /// While it looks by a timer it is not the kernel sleeper, so sources are not armed and messages
 /// cost their senders no wake-up. The price is the look: the first one takes place 50 us after the
 /// last poll seen, 1 ms among more ranks than processors, and on a virtual machine setting the
-/// timer may cost more than a wake-up. A thread that is in a round polls, however long that takes
-/// up to 2 ms.
+/// timer may cost more than a wake-up. A thread that has been in a round for up to
+/// 2 ms counts as polling.
 ///
 /// While a thread waits awake among computing threads and the kernel gives it no greater weight,
 /// the event thread leaves the work to it: each look would end the turn that it has of the
@@ -55,7 +55,7 @@ class event_thread {
 
   void run() noexcept;
   [[nodiscard]] bool is_attended() noexcept;
-  [[nodiscard]] bool one_is_in_a_round(std::uint64_t now_ns) noexcept;
+  [[nodiscard]] bool is_round_under_way(std::uint64_t now_ns) noexcept;
   [[nodiscard]] finding look() noexcept;
   void watch(thread_record& me) noexcept;
   [[nodiscard]] watching watch_parked(thread_record& me) noexcept;

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "rails/tcp/congestion.hpp"
+#include "rails/tcp/congestion.hpp"
 
 namespace headway::rails::tcp {
 namespace {
@@ -260,6 +262,7 @@ void connection_manager::admit(pending_connection&& c) noexcept {
                        .keys = own_->encrypts ? std::optional(c.keys()) : std::nullopt,
                        .called = c.outgoing(),
                        .peer_received = c.peer_resume_point().received};
+  if (settings_->unpaced) pace_if_far(made.fd.get());
   partners_[peer].void_calls = c.peer_resume_point().calls;
   stop_calling(peer);
   host_->connected(peer, std::move(made));

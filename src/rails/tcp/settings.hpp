@@ -14,6 +14,7 @@ struct settings {
   int send_buffer_bytes = 0;                  ///< HEADWAY_TCP_SNDBUF; 0: the kernel sizes it
   int receive_buffer_bytes = 0;               ///< HEADWAY_TCP_RCVBUF; the same
   int unsent_bytes_max = 0;                   ///< HEADWAY_TCP_UNSENT; 0: the kernel's
+  bool unpaced = true;                        ///< HEADWAY_TCP_PACING: auto
   bool encryption = false;                    ///< HEADWAY_TCP_ENCRYPTION
   bool resume = true;                         ///< HEADWAY_TCP_RESUME
 

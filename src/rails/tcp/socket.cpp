@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "base/log.hpp"
+#include "rails/tcp/congestion.hpp"
 
 namespace headway::rails::tcp {
 namespace {
@@ -72,6 +73,7 @@ unique_fd make_socket(ip_family family, const settings& s) noexcept {
   // Before `connect` and `listen`, because the window scale is negotiated in the first segment.
   if (s.send_buffer_bytes > 0) set(fd.get(), SOL_SOCKET, SO_SNDBUF, s.send_buffer_bytes);
   if (s.receive_buffer_bytes > 0) set(fd.get(), SOL_SOCKET, SO_RCVBUF, s.receive_buffer_bytes);
+  if (s.unpaced) use_unpaced(fd.get());
   return fd;
 }
 

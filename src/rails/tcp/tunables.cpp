@@ -68,6 +68,12 @@ number_tunable unsent{"HEADWAY_TCP_UNSENT",
                       0,
                       1024 * mega,
                       "TCP_NOTSENT_LOWAT of a connection; 0: the kernel's"};
+base::choice_tunable pacing_choice{
+    "HEADWAY_TCP_PACING",
+    {"auto", "kernel"},
+    "auto",
+    "auto: where the kernel's congestion control paces what it sends (BBR), connections to peers "
+    "within 1 ms use one that does not (Reno); kernel: all use the kernel's"};
 base::choice_tunable encryption_choice{
     "HEADWAY_TCP_ENCRYPTION",
     {"off", "on"},
@@ -97,6 +103,7 @@ settings settings::from_environment() {
           .send_buffer_bytes = static_cast<int>(send_buffer.get()),
           .receive_buffer_bytes = static_cast<int>(receive_buffer.get()),
           .unsent_bytes_max = static_cast<int>(unsent.get()),
+          .unpaced = pacing_choice.index() == 0,
           .encryption = encryption_choice.index() == 1,
           .resume = resume_choice.index() == 1};
 }

@@ -187,8 +187,10 @@ class IntelMpi(Wheel):
             "FI_PROVIDER_PATH": lib,
         }
         if place.networked:
+            # Both namespaces are one node to it, whose collectives would use shared memory.
             env |= {
                 "I_MPI_FABRICS": "ofi",
+                "I_MPI_COLL_INTRANODE": "pt2pt",
                 "FI_PROVIDER": "tcp",
                 "FI_TCP_IFACE": place.interface,
             }

@@ -5,11 +5,12 @@ soon as it ends, the case with the fewest rounds is next, and what is drawn come
 (runs.py, heat_map.py).
 """
 
+import contextlib
+import dataclasses
 import datetime
 import math
 import os
 import time
-from dataclasses import dataclass
 
 from . import network, programs, rounds, runs
 
@@ -22,7 +23,7 @@ FORMS = ("blocking", "nonblocking", "persistent")
 RANKS = (2, 4, 8, 16)
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Part:
     """Cases whose cells stand in one block of the heat map. `column`: the key that goes across;
     `cases`: (label of its rows, case)."""
@@ -33,8 +34,13 @@ class Part:
     cases: tuple
 
 
-def case(benchmark, *words, ranks=2):
-    return rounds.Case(benchmark, tuple(words), ranks, timeout_s=30)
+def case(benchmark, *words, ranks=2, net="shm"):
+    return rounds.Case(benchmark, tuple(words), ranks, net, timeout_s=30)
+
+
+def title_of(one):
+    """Under which its rounds are counted."""
+    return f"{one.title}, {one.net}" if one.net != "shm" else one.title
 
 
 def streams():
@@ -56,18 +62,37 @@ def streams():
     )  # fmt: skip
 
 
-def collectives(form):
+def tcp_streams():
+    sizes = ("--sizes", MESSAGE_SIZES, "--seconds", "0.03")
+    window = ("--sizes", "1..1M", "--seconds", "0.03", "--window", "64")
+    return (
+        ("ping-pong", case("pingpong", *sizes, net="tcp")),
+        ("64 in flight, one way", case("pingpong", *window, net="tcp")),
+        ("64 in flight, both ways", case("pingpong", *window, "--both-ways", net="tcp")),
+    )
+
+
+def one_sided():
+    words = ("--created", "--sizes", "8,64K,256K,1M", "--seconds", "0.02")
+    return (
+        ("shared memory", case("one_sided", *words)),
+        ("TCP", case("one_sided", *words, net="tcp")),
+    )
+
+
+def collectives(form, net="shm", every_ranks=RANKS):
     def of(ranks, names, sizes):
         words = ("--form", form, "--seconds", "0.02", "--operations", names)
         text = ",".join(map(str, sizes))
-        return f"{ranks} ranks", case("collectives", *words, "--sizes", text, ranks=ranks)
+        one = case("collectives", *words, "--sizes", text, ranks=ranks, net=net)
+        return f"{ranks} ranks", one
 
     def blocks(ranks):
         return [size for size in COLLECTIVE_SIZES if size * ranks <= BLOCKS_BYTES_MAX]
 
     return tuple(
         one
-        for ranks in RANKS
+        for ranks in every_ranks
         for one in (of(ranks, VECTORS, COLLECTIVE_SIZES), of(ranks, BLOCKS, blocks(ranks)))
     )
 
@@ -84,6 +109,11 @@ PARTS = (
     Part("thread-collectives", "Collective operations of several threads of each rank at once, "
          "each on its communicator, by their number", "threads",
          (("", case("thread_collectives", "--threads", "1,2,4", "--seconds", "0.1")),)),
+    Part("tcp-streams", "Messages between two ranks over TCP, by size", "bytes", tcp_streams()),
+    Part("tcp-collectives", "Collective operations over TCP, blocking, by size of the vector or of "
+         "one block", "bytes", collectives("blocking", "tcp", RANKS[:2])),
+    Part("one-sided", "One-sided operations on created windows, each with its flush, by size",
+         "bytes", one_sided()),
     Part("matching", "Messages among many that wait, by how many", "depth",
          (("", case("matching", "--depths", "10,1000,30000", "--seconds", "0.05")),)),
 )  # fmt: skip
@@ -102,7 +132,7 @@ def pinned(of):
     """The case as it is run: ranks that have a core each are bound to it."""
     a_core_each = of.ranks <= len(os.sched_getaffinity(0))
     words = ("--pin", *of.arguments) if a_core_each else of.arguments
-    return rounds.Case(of.benchmark, words, of.ranks, timeout_s=of.timeout_s)
+    return dataclasses.replace(of, arguments=words)
 
 
 class Measurement:
@@ -114,6 +144,7 @@ class Measurement:
         self.cases = [(part, label, one) for part in parts for label, one in part.cases]
         self.folder, self.path = folder, path
         self.book = runs.Book.read(path)
+        self.places = {"shm": network.SHARED_MEMORY}
 
     def build(self):
         """Compiles every program, so that no measurement waits for a compiler."""
@@ -129,26 +160,37 @@ class Measurement:
     def next_case(self, left_s):
         """The case with the fewest rounds of those whose round has not taken longer than is left;
         nothing if there is none."""
-        fitting = [one for one in self.cases if self.book.longest_round_s(one[2].title) <= left_s]
-        return min(fitting, key=lambda one: self.book.rounds_of(one[2].title), default=None)
+        fitting = [one for one in self.cases
+                   if self.book.longest_round_s(title_of(one[2])) <= left_s]  # fmt: skip
+        return min(fitting, key=lambda one: self.book.rounds_of(title_of(one[2])), default=None)
+
+    @contextlib.contextmanager
+    def places_made(self):
+        """While it lasts, cases over TCP have a network."""
+        with contextlib.ExitStack() as stack:
+            if any(one.net == "tcp" for _, _, one in self.cases):
+                self.places["tcp"] = stack.enter_context(network.tcp_place())
+            yield
 
     def run(self, seconds):
         end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0 and (chosen := self.next_case(left)):
-            self.one_round(*chosen, end)
+        with self.places_made():
+            while (left := end - time.monotonic()) > 0 and (chosen := self.next_case(left)):
+                self.one_round(*chosen, end)
         rounds.show_status("")
 
     def one_round_each(self):
-        for part, label, of in self.cases:
-            self.one_round(part, label, of, math.inf)
+        with self.places_made():
+            for part, label, of in self.cases:
+                self.one_round(part, label, of, math.inf)
         rounds.show_status("")
 
     def one_round(self, part, label, of, end):
-        number = self.book.rounds_of(of.title) + 1
+        number = self.book.rounds_of(title_of(of)) + 1
         turn = number % len(self.contenders)
         for contender in self.contenders[turn:] + self.contenders[:turn]:
-            if contender.setting.serves(of.benchmark, network.SHARED_MEMORY):
-                rounds.show_status(f"{part.name}: {of.title}: {contender.label} …")
+            if contender.setting.serves(of.benchmark, self.places[of.net]):
+                rounds.show_status(f"{part.name}: {title_of(of)}: {contender.label} …")
                 found = self.one_run(of, contender, end)
                 self.append(part, label, of, number, contender, found)
 
@@ -160,7 +202,7 @@ class Measurement:
         before_ns = programs.probe_ns(self.probe)
         try:
             rows = programs.run_benchmark(of.benchmark, program, list(pinned(of).arguments),
-                                          contender, network.SHARED_MEMORY, of.ranks,
+                                          contender, self.places[of.net], of.ranks,
                                           longest_s)  # fmt: skip
             found = {"rows": [[*key, value] for key, (value, _) in rows.items()]}
         except programs.RunError as fault:
@@ -174,7 +216,7 @@ class Measurement:
 
     def append(self, part, label, of, number, contender, found):
         record = {
-            "part": part.name, "label": label, "case": of.title, "benchmark": of.benchmark,
+            "part": part.name, "label": label, "case": title_of(of), "benchmark": of.benchmark,
             "round": number, "contender": contender.label, "own": contender.own,
             "when": datetime.datetime.now().isoformat(timespec="seconds"), **found,
         }  # fmt: skip

@@ -13,6 +13,8 @@ from . import programs
 
 NEAR_NS_MAX = 80  # a cache line between near cores takes less
 GROUPS = ("near", "far")
+# What the values of a key mean that are no words.
+WORDS = {("computing", 0): "target waits", ("computing", 1): "target computes"}
 
 
 def append(path, record):
@@ -137,7 +139,8 @@ def cells(book, part, group):
 
 def place(record, key, column):
     """The row and the column of a value. The number of ranks is in the label of the case."""
-    words = [str(of) for name, of in key.items() if name not in (column, "ranks")]
+    words = [WORDS.get((name, of), str(of)) for name, of in key.items()
+             if name not in (column, "ranks")]  # fmt: skip
     return tuple(word for word in (*words, record["label"]) if word), key[column]
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The matrix of bench/compare: which runs belong together, ratios, what is next, the drawing."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -11,7 +12,15 @@ import unittest.mock
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
-from side_by_side import heat_map, libraries, matrix, programs, rounds, runs  # noqa: E402
+from side_by_side import (  # noqa: E402
+    heat_map,
+    libraries,
+    matrix,
+    network,
+    programs,
+    rounds,
+    runs,
+)
 
 STREAMS = matrix.PARTS[0]
 
@@ -92,6 +101,14 @@ class Ratios(unittest.TestCase):
                                 for n in (2, 4, 16)])  # fmt: skip
 
 
+    def test_rows_of_a_target_that_computes_say_so(self):
+        part = next(part for part in matrix.PARTS if part.name == "one-sided")
+        record = run("headway", [["put", 8, 0, 1.0], ["put", 8, 1, 2.0]], label="TCP",
+                     benchmark="one_sided", part="one-sided")  # fmt: skip
+        self.assertEqual(list(runs.cells(runs.Book([record]), part, "near")),
+                         [("put", "target waits", "TCP"), ("put", "target computes", "TCP")])
+
+
 class Accumulating(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -151,6 +168,24 @@ class Accumulating(unittest.TestCase):
             {(two["part"], two["label"], two["contender"]): "exit code 1: why"},
         )
 
+    def test_a_case_over_tcp_runs_in_its_network(self):
+        part = next(part for part in matrix.PARTS if part.name == "tcp-streams")
+        made = matrix.Measurement([part], libraries.ours("/p"), pathlib.Path("/p"), self.path)
+        made.probe = "probe"
+        with unittest.mock.patch.multiple(
+            programs, probe_ns=unittest.mock.Mock(return_value=30),
+            run_benchmark=unittest.mock.Mock(return_value={(8,): (1.0, None)}),
+        ), unittest.mock.patch.object(
+            network, "tcp_place", return_value=contextlib.nullcontext(network.LOOPBACK)
+        ):
+            made.one_round_each()
+            calls = programs.run_benchmark.call_args_list
+        self.assertEqual(len(calls), len(part.cases))
+        for call in calls:
+            self.assertIs(call.args[4], network.LOOPBACK)
+        titles = {record["case"] for record in runs.Book.read(self.path).records}
+        self.assertEqual(titles, {matrix.title_of(one) for _, one in part.cases})
+
     def test_a_run_that_the_limit_of_this_invocation_ended_leaves_its_time_and_no_failure(self):
         made = self.measurement()
         made.probe = "probe"
@@ -172,7 +207,7 @@ class Parts(unittest.TestCase):
                 self.assertTrue((programs.SOURCES / f"{one.benchmark}.c").exists())
 
     def test_titles_are_the_names_under_which_rounds_are_counted_so_they_differ(self):
-        titles = [one.title for part in matrix.PARTS for _, one in part.cases]
+        titles = [matrix.title_of(one) for part in matrix.PARTS for _, one in part.cases]
         self.assertEqual(len(titles), len(set(titles)))
 
     def test_parts_are_chosen_by_name(self):

@@ -1,6 +1,6 @@
 """Between near processes no connection is paced, between far ones the kernel's congestion control
-is used. The far ones are two network namespaces, with two TUN devices between which this test carries
-each packet 2 ms later.
+is used. The far ones are in two network namespaces, with two TUN devices between which this test
+carries each packet 2 ms later.
 
 Needs root, and a kernel whose default congestion control paces (BBR); says so where it is not.
 """
@@ -74,7 +74,8 @@ def far_namespaces():
             device = f"hwfar{number}"
             ends.append(tun(device))
             network.run_ip("ip", "link", "set", device, "netns", name, "name", DEVICE)
-            network.run_ip("ip", "-n", name, "address", "add", f"10.78.0.{number}/24", "dev", DEVICE)
+            address = f"10.78.0.{number}/24"
+            network.run_ip("ip", "-n", name, "address", "add", address, "dev", DEVICE)
             network.run_ip("ip", "-n", name, "link", "set", DEVICE, "up")
             network.run_ip("ip", "-n", name, "link", "set", "lo", "up")
         line = DelayLine(ends)

@@ -12,8 +12,8 @@ namespace headway::rails::tcp {
 /// Later would be too late: the kernel goes on pacing what has once been paced.
 void use_unpaced(int fd) noexcept;
 
-/// For a connection that has exchanged its handshake: returns to the kernel's default if the peer is
-/// far away.
+/// For a connection that has exchanged its handshake: returns to the kernel's default if the peer
+/// is far away.
 void pace_if_far(int fd) noexcept;
 
 }  // namespace headway::rails::tcp

@@ -9,7 +9,6 @@
 
 #include "base/log.hpp"
 #include "rails/tcp/congestion.hpp"
-#include "rails/tcp/congestion.hpp"
 
 namespace headway::rails::tcp {
 namespace {

@@ -138,12 +138,14 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
   const bool heavy = wants_weight();
   if (heavy && recent_ns() >= worth_boosting_ns) boost();
   std::uint64_t idle_since_ns = 0;
-  std::uint32_t until_yield = patience, moved_at = 0;                  // rounds
-  bool patient = ranks && patience == yield_patience::patient_rounds;  // and has not yielded yet
+  std::uint32_t until_yield = patience, moved_at = 0;  // rounds
+  bool patient = ranks && patience != 0;               // and has not yielded yet
+  patience_timer timer(patience);
   moved_ = false;
   if (budget != 0 && woken_threads.load(std::memory_order_relaxed) > 0)
     static_cast<void>(try_to_keep_processor());
   if (patience == 0 && budget != 0) yield_to_others();  // the wait has looked once already
+  if (patient) timer.after(0, core_.clock, me_.patience);
   for (std::uint32_t round = 1;; ++round) {
     const bool everywhere = budget == 0 || me_.rounds++ % sweep_period == 0;
     const auto o = core_.round(me_, round_kind::explicit_, everywhere);
@@ -166,6 +168,10 @@ waiting::outcome waiting::poll_for(std::uint64_t budget) noexcept {
       end_idle_stretch();
     }
     if (until_yield > 0) --until_yield;
+    if (patient && !moved_) {
+      timer.after(round, core_.clock, me_.patience);
+      if (round >= me_.patience.patient_rounds()) until_yield = 0;
+    }
     const bool impatient = yields && until_yield == 0;
     const auto clock_period = impatient ? clock_period_yielding : clock_period_spinning;
     // A round that moves part of a large message takes as long as many that find nothing.

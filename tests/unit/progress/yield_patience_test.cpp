@@ -5,7 +5,7 @@
 namespace headway::progress::yield_patience_tests {
 namespace {
 
-constexpr auto patient = yield_patience::patient_rounds;
+constexpr auto patient = yield_patience::rounds_max;
 
 /// Patient waits among `waits`, all of which end in time or none.
 std::uint32_t patient_waits(yield_patience& patience, std::uint32_t waits, bool in_time) {
@@ -64,6 +64,49 @@ TEST(yield_patience, one_success_in_three_is_enough) {
     patience.learn(++patient_ones % 3 == 0);
   }
   EXPECT_GE(patient_ones, 900u);
+}
+
+/// The patience of a wait in which each round takes so long, as `waiting` spends it.
+std::uint32_t spent(yield_patience& patience, std::uint64_t round_ns) {
+  base::atomic<std::uint64_t> now_ns{1};
+  const base::clock clock(now_ns);
+  const auto granted = patience.rounds();
+  patience_timer timer(granted);
+  timer.after(0, clock, patience);
+  std::uint32_t rounds = 0;
+  while (rounds < granted) {
+    now_ns.fetch_add(round_ns, std::memory_order_relaxed);
+    timer.after(++rounds, clock, patience);
+    if (rounds >= patience.patient_rounds()) break;
+  }
+  patience.learn(true);  // so that the next wait is patient, too
+  return rounds;
+}
+
+TEST(yield_patience, rounds_of_shared_memory_leave_all_of_it) {
+  yield_patience patience;
+  EXPECT_EQ(spent(patience, 60), patient);
+  EXPECT_EQ(spent(patience, 60), patient);
+}
+
+TEST(yield_patience, long_rounds_shorten_it) {
+  yield_patience patience;
+  EXPECT_LT(spent(patience, 1'000), patient);  // noticed on the way
+  EXPECT_EQ(spent(patience, 1'000), 3u);
+  EXPECT_EQ(spent(patience, 1'000), 3u);
+}
+
+TEST(yield_patience, is_one_round_at_least) {
+  yield_patience patience;
+  spent(patience, 1'000'000);
+  EXPECT_EQ(spent(patience, 1'000'000), 1u);
+}
+
+TEST(yield_patience, returns_where_rounds_are_short_again) {
+  yield_patience patience;
+  spent(patience, 1'000'000);  // another thread had the processor for one round
+  EXPECT_LE(spent(patience, 60), 1u);
+  EXPECT_EQ(spent(patience, 60), patient);
 }
 
 }  // namespace

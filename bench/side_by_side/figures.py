@@ -7,13 +7,18 @@ from .rounds import Case, spread
 PIN = "--pin"
 BEFORE_AND_AFTER = "nothing-slower"
 MATCHING_CASES = ("posted", "posted-rev", "posted-any", "late", "late-rev", "late-any")
+NOT_MEASURED = "not measured"
 
 
 @dataclass(frozen=True)
 class Verdict:
     claim: str
-    reached: bool | None  # None: there was nothing to compare
+    reached: bool | None  # None: there was nothing to compare, or it is not decided
     text: str
+
+    @property
+    def measured(self):
+        return self.text != NOT_MEASURED
 
 
 def against_best_peer(key, bound, among=None, case=0):
@@ -52,7 +57,7 @@ def against_number(key, bound, case=0):
         claim = f"{row_name(result.metric, key)} ≤ {bound:g} ({result.metric.unit})"
         found = result.values.get(result.own, {}).get(key)
         if not found:
-            return Verdict(claim, None, "not measured")
+            return Verdict(claim, None, NOT_MEASURED)
         s = spread(found)
         text = f"{s.median:.3g} ({s.low:.3g} … {s.high:.3g})"
         return Verdict(claim, s.median <= bound, text)
@@ -82,7 +87,7 @@ def row_name(metric, key):
 
 def ratio_verdict(claim, ratio, bound, metric, other):
     if ratio is None:
-        return Verdict(claim, None, "not measured")
+        return Verdict(claim, None, NOT_MEASURED)
     higher = metric.higher_is_better
     reached = ratio.median >= bound if higher else ratio.median <= bound
     text = f"{ratio.median:.3f}{' ' * bool(other)}{other} ({ratio.low:.3f} … {ratio.high:.3f})"

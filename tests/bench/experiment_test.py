@@ -63,6 +63,12 @@ class Tables(unittest.TestCase):
         self.assertFalse(reached([value + 0.05 for value in around]))
         self.assertIsNone(reached(around[:3]))
 
+    def test_what_is_not_decided_was_measured(self):
+        self.assertFalse(model.surely_at_most("c", [], 1.0).measured)
+        undecided = model.surely_at_most("c", [0.9, 1.1, 0.9, 1.1], 1.0)
+        self.assertIsNone(undecided.reached)
+        self.assertTrue(undecided.measured)
+
     def test_one_odd_round_of_many_does_not_widen_the_interval(self):
         self.assertEqual(model.interval([1.0] * 9 + [50.0]), (1.0, 1.0))
 

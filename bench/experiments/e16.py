@@ -2,7 +2,7 @@
 
 import statistics
 
-from side_by_side.figures import NOT_MEASURED, Verdict
+from side_by_side.figures import Verdict, not_measured
 
 from .model import Experiment, Panel, Run, at_least, at_most, spread_words, with_comparison
 from side_by_side.rounds import spread
@@ -93,7 +93,7 @@ def ahead(place, bytes_, column, unit, more_is_better):
         found = {name: values for name, values in found.items() if values}
         claim = f"{text}, {bytes_} bytes: {unit} ahead of ZeroMQ and NNG"
         if not ours or not found:
-            return Verdict(claim, None, NOT_MEASURED)
+            return not_measured(claim)
         choose = max if more_is_better else min
         best = choose(found, key=lambda name: statistics.median(found[name]))
         pairs = [(a / b if more_is_better else b / a) for a, b in zip(ours, found[best])]

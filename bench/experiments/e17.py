@@ -2,7 +2,7 @@
 
 import statistics
 
-from side_by_side.figures import NOT_MEASURED, Verdict
+from side_by_side.figures import Verdict, not_measured
 
 from .model import OWN, Experiment, Panel, Run, surely_at_most
 
@@ -104,7 +104,7 @@ def every_case(result):
     )
     claim = f"auto ≤ {BOUND} × the best other, every case"
     if not reached:
-        return Verdict(claim, None, NOT_MEASURED)
+        return not_measured(claim)
     return Verdict(claim, False if False in reached else None if None in reached else True, text)
 
 
@@ -114,7 +114,7 @@ def noise(result):
              if "event/0" in turn]  # fmt: skip
     claim = "event over auto, the same code, turn by turn"
     if len(found) < 4:
-        return Verdict(claim, None, NOT_MEASURED)
+        return not_measured(claim)
     quarters = statistics.quantiles(found)
     text = f"{quarters[1]:.2f}, quarters {quarters[0]:.2f} … {quarters[2]:.2f}"
     return Verdict(claim, abs(quarters[1] - 1) <= 0.02, text)

@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from side_by_side.figures import NOT_MEASURED, Verdict
+from side_by_side.figures import Verdict, not_measured
 from side_by_side.rounds import spread
 
 OWN = "headway"
@@ -185,7 +185,7 @@ def at_most(claim, values, bound, of=""):
     """The verdict that the median of `values` is at most `bound`. `of`: what they are multiples
     of."""
     if not values:
-        return Verdict(claim, None, NOT_MEASURED)
+        return not_measured(claim)
     s = spread(values)
     return Verdict(claim, s.median <= bound, spread_words(s) + (of and f" of {of}"))
 
@@ -218,7 +218,7 @@ def surely_at_most(claim, values, bound, of=""):
     """As `at_most`, with a symmetric rule for noise: reached if the whole 95 % interval of the
     median is at most `bound`, missed if all of it is above, and else not decided."""
     if len(values) < ROUNDS_MIN:
-        return Verdict(claim, None, NOT_MEASURED)
+        return not_measured(claim)
     low, high = interval(values)
     text = interval_words(values, low, high) + (of and f" of {of}")
     if high <= bound or low > bound:
@@ -230,7 +230,7 @@ def same_as(claim, values):
     """The verdict that 1 is in the 95 % interval of the median of these ratios, of two things that
     are the same: the interval is the noise of the measurement."""
     if len(values) < ROUNDS_MIN:
-        return Verdict(claim, None, NOT_MEASURED)
+        return not_measured(claim)
     low, high = interval(values)
     return Verdict(claim, low <= 1 <= high, interval_words(values, low, high))
 

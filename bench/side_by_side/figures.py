@@ -21,6 +21,10 @@ class Verdict:
         return self.text != NOT_MEASURED
 
 
+def not_measured(claim):
+    return Verdict(claim, None, NOT_MEASURED)
+
+
 def against_best_peer(key, bound, among=None, case=0):
     """Ours at defaults over the best peer: at most `bound`, or at least if higher is better."""
 
@@ -57,7 +61,7 @@ def against_number(key, bound, case=0):
         claim = f"{row_name(result.metric, key)} ≤ {bound:g} ({result.metric.unit})"
         found = result.values.get(result.own, {}).get(key)
         if not found:
-            return Verdict(claim, None, NOT_MEASURED)
+            return not_measured(claim)
         s = spread(found)
         text = f"{s.median:.3g} ({s.low:.3g} … {s.high:.3g})"
         return Verdict(claim, s.median <= bound, text)
@@ -87,7 +91,7 @@ def row_name(metric, key):
 
 def ratio_verdict(claim, ratio, bound, metric, other):
     if ratio is None:
-        return Verdict(claim, None, NOT_MEASURED)
+        return not_measured(claim)
     higher = metric.higher_is_better
     reached = ratio.median >= bound if higher else ratio.median <= bound
     text = f"{ratio.median:.3f}{' ' * bool(other)}{other} ({ratio.low:.3f} … {ratio.high:.3f})"

@@ -166,10 +166,11 @@ class Measurement:
 
     @contextlib.contextmanager
     def places_made(self):
-        """While it lasts, cases over TCP have a network."""
+        """While it lasts, cases over TCP have a network. Prints which one it is."""
         with contextlib.ExitStack() as stack:
             if any(one.net == "tcp" for _, _, one in self.cases):
                 self.places["tcp"] = stack.enter_context(network.tcp_place())
+                print(f"over TCP: {self.places['tcp'].name}")
             yield
 
     def run(self, seconds):
@@ -218,6 +219,7 @@ class Measurement:
         record = {
             "part": part.name, "label": label, "case": title_of(of), "benchmark": of.benchmark,
             "round": number, "contender": contender.label, "own": contender.own,
+            "place": self.places[of.net].name,
             "when": datetime.datetime.now().isoformat(timespec="seconds"), **found,
         }  # fmt: skip
         self.book.add(record)

@@ -30,8 +30,8 @@ namespace headway::progress {
 /// While it looks by a timer it is not the kernel sleeper, so sources are not armed and messages
 /// cost their senders no wake-up. The price is the look: the first one takes place 50 us after the
 /// last poll seen, 1 ms among more ranks than processors, and on a virtual machine setting the
-/// timer may cost more than a wake-up. A thread that has been in a round for up to
-/// 2 ms counts as polling.
+/// timer may cost more than a wake-up. A thread that has been in a round for up to 2 ms counts as
+/// polling.
 ///
 /// While a thread waits awake among computing threads and the kernel gives it no greater weight,
 /// the event thread leaves the work to it: each look would end the turn that it has of the

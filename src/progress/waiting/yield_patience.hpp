@@ -15,12 +15,12 @@ namespace headway::progress {
 /// each other. If it waits for this processor, every round before the yield is lost. Which of the
 /// two holds depends on where the system has placed the ranks, so it is learnt from the waits. How
 /// long a round takes is measured, too: over TCP 16 of them take more than 10 us.
-/// Shape:    seven bytes; one for each thread.
+/// Shape:    six bytes; one for each thread.
 /// Threads:  one.
 class yield_patience {
  public:
   static constexpr std::uint8_t rounds_max = 16;  ///< half a microsecond to one in shared memory
-  static constexpr std::uint64_t patient_ns = 3'000;  ///< hardly longer, however long a round takes
+  static constexpr std::uint64_t patient_ns = 3'000;  ///< or one round, if that is longer
   // One wait in so many tries again: in ever more while the tries are in vain.
   static constexpr std::uint16_t try_period_min = 16, try_period_max = 256;
 

@@ -14,8 +14,7 @@
 namespace headway::rails::tcp {
 namespace {
 
-// The kernel's pacing sends for about 1 ms at a time.
-constexpr std::uint32_t far_us = 1'000;
+constexpr std::uint32_t near_us_max = 1'000;  // about as long as one burst of the kernel's pacing
 
 constexpr std::string_view unpaced = "reno";  // every kernel has it, and any user may choose it
 
@@ -37,7 +36,7 @@ void choose(int fd, std::string_view algorithm) noexcept {
                    static_cast<socklen_t>(algorithm.size()));
 }
 
-/// Nothing: there was no measurement yet, or the kernel does not know (Linux before 4.6).
+/// Nothing: it was not measured yet, or the kernel does not measure it (Linux before 4.6).
 std::optional<std::uint32_t> shortest_round_trip_us(int fd) noexcept {
   tcp_info info{};
   socklen_t length = sizeof info;
@@ -54,12 +53,12 @@ void use_unpaced(int fd) noexcept {
 }
 
 void pace_if_far(int fd) noexcept {
-  const unique_fd other(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  algorithm_name name;
-  const auto fallback = algorithm_of(other.get(), name);
-  if (!paces(fallback)) return;
   const auto round_trip_us = shortest_round_trip_us(fd);
-  if (!round_trip_us || *round_trip_us > far_us) choose(fd, fallback);
+  if (round_trip_us && *round_trip_us <= near_us_max) return;
+  const unique_fd unchanged(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  algorithm_name name;
+  const auto kernels_default = algorithm_of(unchanged.get(), name);
+  if (paces(kernels_default)) choose(fd, kernels_default);
 }
 
 }  // namespace headway::rails::tcp

@@ -2,18 +2,22 @@
 
 namespace headway::rails::tcp {
 
-// The congestion control algorithm of a connection, where the kernel's default is one that paces:
-// one that sends at a rate which it has measured, by a timer for each of its bursts (BBR). On a
-// network whose round trip is shorter than those bursts this takes most of the time of a large
-// message; there the connection uses Reno (docs/decisions/0059-unpaced-connections.md). Another
-// default is left alone.
+// Which congestion control algorithm a connection uses. BBR sends at a rate which it has measured,
+// and starts a timer for each burst: it paces. Where the round trip is short, these timers take
+// most of the time of a large message (docs/decisions/0059-unpaced-connections.md). So where the
+// kernel's default is BBR, connections with a round trip of at most 1 ms use Reno. Any other
+// default is kept.
+//
+// Threads:  any, one at a time for a descriptor.
+// Progress: some system calls, none of which waits.
+// Errors:   none: if the kernel refuses an algorithm, the connection keeps the one it has.
 
-/// For a socket that is new: neither connects nor listens yet. What it accepts inherits the choice.
-/// Later would be too late: the kernel goes on pacing what has once been paced.
+/// For a new socket, before it connects or listens; connections that it accepts inherit the choice.
+/// It must be so early because the kernel does not stop pacing when the algorithm changes.
 void use_unpaced(int fd) noexcept;
 
-/// For a connection that has exchanged its handshake: returns to the kernel's default if the peer
-/// is far away.
+/// For a connection whose handshake is complete: returns to the kernel's default if the shortest
+/// round trip so far is longer than 1 ms, or was not measured.
 void pace_if_far(int fd) noexcept;
 
 }  // namespace headway::rails::tcp

@@ -72,8 +72,8 @@ base::choice_tunable pacing_choice{
     "HEADWAY_TCP_PACING",
     {"auto", "kernel"},
     "auto",
-    "auto: where the kernel's congestion control paces what it sends (BBR), connections to peers "
-    "within 1 ms use one that does not (Reno); kernel: all use the kernel's"};
+    "auto: where the kernel's default congestion control paces what it sends (BBR), connections "
+    "with a round trip of at most 1 ms use one that does not (Reno); kernel: all use the default"};
 base::choice_tunable encryption_choice{
     "HEADWAY_TCP_ENCRYPTION",
     {"off", "on"},

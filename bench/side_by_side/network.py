@@ -11,6 +11,7 @@ import os
 import re
 import signal
 import subprocess
+import tempfile
 import time
 from dataclasses import dataclass
 
@@ -197,6 +198,22 @@ def two_namespaces(rate=None):
             yield Place(text, prefixes, tuple(interface(i) for i in range(len(rates))))
         finally:
             remove(names)
+
+
+@contextlib.contextmanager
+def two_nodes(rate=None):
+    """Two nodes that this machine imitates: two namespaces, each with a /dev/shm of its own, so
+    that only ranks of the same one share memory. Headway alone takes them for nodes; other
+    libraries go by the host's name. As `two_namespaces` otherwise.
+    """
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder, two_namespaces(rate) as place:
+        prefixes = []
+        for number, prefix in enumerate(place.prefixes):
+            own = os.path.join(folder, str(number))
+            os.mkdir(own)
+            script = 'mount --bind "$0" /dev/shm && exec "$@"'
+            prefixes.append((*prefix, "unshare", "-m", "sh", "-c", script, own))
+        yield Place(f"two nodes, {place.name}", tuple(prefixes))
 
 
 @contextlib.contextmanager

@@ -16,7 +16,10 @@ from . import network, programs
 
 @dataclass(frozen=True)
 class Case:
-    """One benchmark with arguments and a network. `net`: "shm", "tcp"; `rate`: None = unshaped."""
+    """One benchmark with arguments and a network.
+
+    `net`: "shm", "tcp", "nodes" (network.two_nodes); `rate`: None = unshaped.
+    """
 
     benchmark: str
     arguments: tuple = ()
@@ -108,6 +111,8 @@ def spread(values):
 def place_of(case):
     if case.net == "tcp":
         return network.tcp_place(case.rate)
+    if case.net == "nodes":
+        return network.two_nodes(case.rate)
     return contextlib.nullcontext(network.SHARED_MEMORY)
 
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "collectives/buffers.hpp"
@@ -96,6 +97,13 @@ void allreduce_shared(schedule& s, const team& t, const reduction& r);
 /// Each rank combines a part of all inputs, and reads the other parts. Commutative operators
 /// only.
 void allreduce_shared_parts(schedule& s, const team& t, const reduction& r);
+/// Appends what a rank does with its part, of `count` elements, before others read it.
+using part_steps = std::function<void(std::byte* part, std::int64_t count)>;
+inline constexpr int no_rank = -1;
+/// The two with such steps. `no_rank` as root: the parts stay where they are.
+void reduce_in_parts(schedule& s, const team& t, const reduction& r, int root,
+                     const part_steps& between);
+void allreduce_in_parts(schedule& s, const team& t, const reduction& r, const part_steps& between);
 /// Commutative operators only.
 void reduce_scatter_shared(schedule& s, const team& t, const reduction& r,
                            const std::int64_t* counts);
@@ -108,6 +116,29 @@ void allgather_shared(schedule& s, const team& t, const block* mine, const block
 /// Equal blocks only.
 void alltoall_shared(schedule& s, const team& t, const blocks* from, const blocks& to);
 void alltoallv_shared(schedule& s, const team& t, const blocks* from, const blocks& to);
+
+// Of ranks on several nodes, in two levels: exchanges inside each node, and messages of one rank a
+// node, or of each rank with those of the same place on the other nodes. They need
+// team::memory.levels. Reductions have the same restrictions as above; their operator commutes, or
+// the ranks of each node follow each other (node_levels::in_order).
+
+void barrier_two_levels(schedule& s, const team& t);
+void bcast_two_levels(schedule& s, const team& t, const block& data, int root);
+void reduce_two_levels(schedule& s, const team& t, const reduction& r, int root);
+/// Each rank of a node combines a part, and reduces it with the ranks of the same place.
+/// Commutative operators and nodes of equally many ranks only.
+void reduce_two_level_parts(schedule& s, const team& t, const reduction& r, int root);
+void allreduce_two_levels(schedule& s, const team& t, const reduction& r);
+/// As reduce_two_level_parts.
+void allreduce_two_level_parts(schedule& s, const team& t, const reduction& r);
+/// Equal blocks only, and so scatter.
+void gather_two_levels(schedule& s, const team& t, const block* mine, const blocks& all, int root);
+void scatter_two_levels(schedule& s, const team& t, const blocks& all, const block* mine, int root);
+void allgather_two_levels(schedule& s, const team& t, const block* mine, const blocks& all);
+/// Only where the ranks of each node follow each other, and so reduce_scatter.
+void scan_two_levels(schedule& s, const team& t, const reduction& r, bool exclusive);
+void reduce_scatter_two_levels(schedule& s, const team& t, const reduction& r,
+                               const std::int64_t* counts);
 
 // Between neighbours: all messages at once, or an exchange, which needs team::memory.edges too.
 

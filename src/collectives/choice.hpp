@@ -13,11 +13,13 @@ namespace headway::collectives {
 /// What a call provides, which some algorithms need: a set of bits.
 enum feature : unsigned {
   no_needs = 0,
-  any_order = 1,     ///< the operator commutes
-  two_buffers = 2,   ///< not MPI_IN_PLACE
-  node_banks = 4,    ///< team::memory.banks, and operands that are the same bytes on all ranks
-  shared_slots = 8,  ///< the call is blocking, and its value fits into team::memory.slots
-  known_edges = 16   ///< team::memory.edges
+  any_order = 1,       ///< the operator commutes
+  two_buffers = 2,     ///< not MPI_IN_PLACE
+  node_banks = 4,      ///< team::memory.banks, and operands that are the same bytes on all ranks
+  shared_slots = 8,    ///< the call is blocking, and its value fits into team::memory.slots
+  known_edges = 16,    ///< team::memory.edges
+  several_nodes = 32,  ///< team::memory.levels, and operands as for `node_banks`
+  equal_nodes = 64     ///< the same, and each node has as many ranks as the others
 };
 
 /// What the choice of an algorithm depends on: equal on all ranks.

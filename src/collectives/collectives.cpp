@@ -1,6 +1,7 @@
 #include "collectives/collectives.hpp"
 
 #include "collectives/choice.hpp"
+#include "collectives/node_levels.hpp"
 #include "collectives/shared_banks.hpp"
 #include "collectives/shm_collective.hpp"
 
@@ -21,8 +22,17 @@ algorithm chosen(const team& t, collective what, std::int64_t bytes,
                 t.chosen_by_user, t.measured);
 }
 
-unsigned banks_for(const schedule& s, const team& t) noexcept {
-  return s.banks_of(t) ? node_banks : no_needs;
+/// What the call can use of the memory of nodes. A persistent operation needs banks of its own.
+unsigned memory_for(const schedule& s, const team& t) noexcept {
+  if (s.banks_of(t)) return node_banks;
+  auto* const levels = t.memory.levels;
+  if (!levels || (s.is_persistent() && !s.banks_of(levels->local()))) return no_needs;
+  return several_nodes | (levels->even() ? equal_nodes : no_needs);
+}
+/// The same for operations that combine the values of a node before those of others.
+unsigned ordered_memory_for(const schedule& s, const team& t) noexcept {
+  auto* const levels = t.memory.levels;
+  return levels && !levels->in_order() ? no_needs : memory_for(s, t);
 }
 
 /// The types for a user's operator may have other gaps on other ranks.
@@ -34,8 +44,13 @@ unsigned features_of(const reduction& r) noexcept {
   return r.op.commutative ? any_order : no_needs;
 }
 unsigned features_of(const schedule& s, const team& t, const reduction& r) noexcept {
-  const bool plain = same_bytes_on_all_ranks(r) && r.type->size() > 0;
-  return features_of(r) | (plain ? banks_for(s, t) : no_needs);
+  if (!same_bytes_on_all_ranks(r) || r.type->size() == 0) return features_of(r);
+  return features_of(r) | (r.op.commutative ? memory_for(s, t) : ordered_memory_for(s, t));
+}
+/// Of operations in which each rank has another result.
+unsigned ordered_features_of(const schedule& s, const team& t, const reduction& r) noexcept {
+  if (!same_bytes_on_all_ranks(r) || r.type->size() == 0) return features_of(r);
+  return features_of(r) | ordered_memory_for(s, t);
 }
 
 tree shape_of(algorithm a) noexcept {
@@ -63,17 +78,20 @@ bool allreduce_uses_slots(const team& t, const reduction& r) noexcept {
 }
 
 void barrier(schedule& s, const team& t) {
-  const auto use = chosen(t, collective::barrier, 0, banks_for(s, t));
+  const auto use = chosen(t, collective::barrier, 0, memory_for(s, t));
   if (use == algorithm::shared) return barrier_shared(s, t);
+  if (use == algorithm::two_levels) return barrier_two_levels(s, t);
   if (use == algorithm::dissemination) return barrier_dissemination(s, t);
   barrier_tree(s, t, shape_of(use));
 }
 
 void bcast(schedule& s, const team& t, const block& data, int root) {
   const auto bytes = data.bytes();
-  switch (const auto use = chosen(t, collective::bcast, bytes, banks_for(s, t))) {
+  switch (const auto use = chosen(t, collective::bcast, bytes, memory_for(s, t))) {
     case algorithm::shared:
       return bcast_shared(s, t, data, root);
+    case algorithm::two_levels:
+      return bcast_two_levels(s, t, data, root);
     case algorithm::pipeline:
       return bcast_pipeline(s, t, data, root, segment_bytes);
     case algorithm::scatter_ring:
@@ -87,6 +105,8 @@ void reduce(schedule& s, const team& t, const reduction& r, int root) {
   const auto use = chosen(t, collective::reduce, r.bytes(), features_of(s, t, r));
   if (use == algorithm::shared) return reduce_shared(s, t, r, root);
   if (use == algorithm::shared_parts) return reduce_shared_parts(s, t, r, root);
+  if (use == algorithm::two_levels) return reduce_two_levels(s, t, r, root);
+  if (use == algorithm::two_level_parts) return reduce_two_level_parts(s, t, r, root);
   if (use == algorithm::ring) return reduce_scatter_gather(s, t, r, root);
   reduce_tree(s, t, r, root, shape_of(use));
 }
@@ -97,6 +117,10 @@ void allreduce(schedule& s, const team& t, const reduction& r) {
       return allreduce_shared(s, t, r);
     case algorithm::shared_parts:
       return allreduce_shared_parts(s, t, r);
+    case algorithm::two_levels:
+      return allreduce_two_levels(s, t, r);
+    case algorithm::two_level_parts:
+      return allreduce_two_level_parts(s, t, r);
     case algorithm::doubling:
       return allreduce_doubling(s, t, r);
     case algorithm::ring:
@@ -108,9 +132,11 @@ void allreduce(schedule& s, const team& t, const reduction& r) {
 
 void gather(schedule& s, const team& t, const block* mine, const blocks& all, int root) {
   const auto bytes = t.rank == root ? all.of(root).bytes() : mine->bytes();
-  switch (chosen(t, collective::gather, bytes, banks_for(s, t))) {
+  switch (chosen(t, collective::gather, bytes, memory_for(s, t))) {
     case algorithm::shared:
       return gather_shared(s, t, mine, all, root);
+    case algorithm::two_levels:
+      return gather_two_levels(s, t, mine, all, root);
     case algorithm::binomial:
       return gather_binomial(s, t, mine, all, root);
     default:
@@ -119,15 +145,17 @@ void gather(schedule& s, const team& t, const block* mine, const blocks& all, in
 }
 
 void gatherv(schedule& s, const team& t, const block* mine, const blocks& all, int root) {
-  const auto use = chosen(t, collective::gatherv, 0, banks_for(s, t));
+  const auto use = chosen(t, collective::gatherv, 0, memory_for(s, t));
   (use == algorithm::shared ? gather_shared : gather_linear)(s, t, mine, all, root);
 }
 
 void scatter(schedule& s, const team& t, const blocks& all, const block* mine, int root) {
   const auto bytes = t.rank == root ? all.of(root).bytes() : mine->bytes();
-  switch (chosen(t, collective::scatter, bytes, banks_for(s, t))) {
+  switch (chosen(t, collective::scatter, bytes, memory_for(s, t))) {
     case algorithm::shared:
       return scatter_shared(s, t, all, mine, root);
+    case algorithm::two_levels:
+      return scatter_two_levels(s, t, all, mine, root);
     case algorithm::binomial:
       return scatter_binomial(s, t, all, mine, root);
     default:
@@ -136,16 +164,18 @@ void scatter(schedule& s, const team& t, const blocks& all, const block* mine, i
 }
 
 void scatterv(schedule& s, const team& t, const blocks& all, const block* mine, int root) {
-  const auto use = chosen(t, collective::scatterv, 0, banks_for(s, t));
+  const auto use = chosen(t, collective::scatterv, 0, memory_for(s, t));
   (use == algorithm::shared ? scatterv_shared : scatter_linear)(s, t, all, mine, root);
 }
 
 void allgather(schedule& s, const team& t, const block* mine, const blocks& all) {
   const auto what = all.counts ? collective::allgatherv : collective::allgather;
   const auto bytes = all.counts ? 0 : all.of(0).bytes();
-  switch (chosen(t, what, bytes, banks_for(s, t))) {
+  switch (chosen(t, what, bytes, memory_for(s, t))) {
     case algorithm::shared:
       return allgather_shared(s, t, mine, all);
+    case algorithm::two_levels:
+      return allgather_two_levels(s, t, mine, all);
     case algorithm::flat:
       return allgather_tree(s, t, mine, all);
     case algorithm::bruck:
@@ -159,7 +189,7 @@ void alltoall(schedule& s, const team& t, const blocks* from, const blocks& to) 
   const auto what = to.counts || to.types ? collective::alltoallv : collective::alltoall;
   const bool varying = what == collective::alltoallv;
   const auto bytes = varying ? 0 : to.of(0).bytes();
-  const auto features = banks_for(s, t);
+  const auto features = memory_for(s, t);
   switch (chosen(t, what, bytes, features | (from ? two_buffers : no_needs))) {
     case algorithm::shared:
       return (varying ? alltoallv_shared : alltoall_shared)(s, t, from, to);
@@ -173,20 +203,23 @@ void alltoall(schedule& s, const team& t, const blocks* from, const blocks& to) 
 }
 
 void scan(schedule& s, const team& t, const reduction& r) {
-  const auto use = chosen(t, collective::scan, r.bytes(), features_of(s, t, r));
+  const auto use = chosen(t, collective::scan, r.bytes(), ordered_features_of(s, t, r));
   if (use == algorithm::shared) return scan_shared(s, t, r, false);
+  if (use == algorithm::two_levels) return scan_two_levels(s, t, r, false);
   (use == algorithm::chain ? scan_chain : scan_doubling)(s, t, r, false);
 }
 
 void exscan(schedule& s, const team& t, const reduction& r) {
-  const auto use = chosen(t, collective::exscan, r.bytes(), features_of(s, t, r));
+  const auto use = chosen(t, collective::exscan, r.bytes(), ordered_features_of(s, t, r));
   if (use == algorithm::shared) return scan_shared(s, t, r, true);
+  if (use == algorithm::two_levels) return scan_two_levels(s, t, r, true);
   (use == algorithm::chain ? scan_chain : scan_doubling)(s, t, r, true);
 }
 
 void reduce_scatter(schedule& s, const team& t, const reduction& r, const std::int64_t* counts) {
-  const auto use = chosen(t, collective::reduce_scatter, r.bytes(), features_of(s, t, r));
+  const auto use = chosen(t, collective::reduce_scatter, r.bytes(), ordered_features_of(s, t, r));
   if (use == algorithm::shared) return reduce_scatter_shared(s, t, r, counts);
+  if (use == algorithm::two_levels) return reduce_scatter_two_levels(s, t, r, counts);
   if (use == algorithm::ordered) return reduce_scatter_ordered(s, t, r, counts);
   reduce_scatter_pairwise(s, t, r, counts);
 }

@@ -17,7 +17,7 @@ class exchange_team {
   struct surroundings {
     node_memory::rail_memory memory = {};
     bool oversubscribed = false;  ///< more ranks than processors on some node
-    bool on_one_node = false;     ///< all ranks
+    node_memory::nodes nodes = {};
     settings chosen_by_user = {};
     /// The communicator's, if it has a topology on all its ranks.
     std::optional<neighborhood> neighbors = {};
@@ -28,8 +28,7 @@ class exchange_team {
       : transport_(exchange, context),
         ranks_(transport_, context.self, context.members->size(), known.oversubscribed,
                known.chosen_by_user, known.measured),
-        memory_(ranks_, known.memory, exchange.engine(), known.on_one_node ? &context : nullptr,
-                known.neighbors) {}
+        memory_(ranks_, known.memory, exchange.engine(), context, known.nodes, known.neighbors) {}
 
   [[nodiscard]] team& ranks() noexcept { return ranks_; }
   [[nodiscard]] recent_schedules& recent() noexcept { return recent_; }

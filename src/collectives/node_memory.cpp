@@ -14,9 +14,8 @@ namespace headway::collectives {
 
 namespace {
 
-std::vector<rails::peer_id> processes_of(const messages::context* members) {
-  if (!members) return {};
-  const auto all = members->members->peers();
+std::vector<rails::peer_id> processes_of(const messages::context& members) {
+  const auto all = members.members->peers();
   return {all.begin(), all.end()};
 }
 
@@ -35,74 +34,108 @@ bool node_memory::rail_copies::read(int rank, std::uint64_t from,
 }
 
 node_memory::node_memory(team& ranks, rail_memory memory, progress::engine& engine,
-                         messages::context* members, std::optional<neighborhood> neighbors)
+                         messages::context& members, nodes where,
+                         std::optional<neighborhood> neighbors)
     : team_(ranks),
       rail_slots_(memory.slots),
       engine_(engine),
       members_(members),
-      processes_(processes_of(members)),
+      nodes_(where),
       neighbors_(neighbors) {
   if (memory.copies) copies_.emplace(*memory.copies, processes_);
-  const bool possible =
-      !processes_.empty() && 1 < ranks.size && ranks.size <= shm_collective::ranks_max;
+  if (where.only_one) processes_ = processes_of(members);
+  const bool possible = where.only_one ? 1 < ranks.size && ranks.size <= shm_collective::ranks_max
+                                       : where.number_of != nullptr;
   if (!possible) calls_ = last_try;
+}
+
+bool node_memory::find_levels() {
+  const auto all = processes_of(members_);
+  std::vector<int> numbers;
+  numbers.reserve(all.size());
+  for (const auto process : all) numbers.push_back(nodes_.number_of(process));
+  levels_ = std::make_unique<node_levels>(team_, numbers);
+  const int most = levels_->most_ranks();
+  if (most == 1 || most > shm_collective::ranks_max) return false;
+  for (const int rank : levels_->ranks_on(levels_->own_node()))
+    processes_.push_back(all[static_cast<std::size_t>(rank)]);
+  return true;
 }
 
 bool node_memory::try_now() {
   ++calls_;
   if (calls_ != first_try && calls_ != last_try) return false;
-  messages::exchange::use_members(*members_);
+  if (!nodes_.only_one && !levels_ && !find_levels()) {
+    calls_ = last_try;
+    return false;
+  }
+  const auto slot = open_slot();
+  if (!slot) return true;
+  calls_ = last_try;
+  open_banks(*slot);
+  return true;
+}
+
+std::optional<std::uint32_t> node_memory::open_slot() {
+  for (int rank = 0; rank < local().size; ++rank)
+    messages::exchange::use_member(members_, local().bound_rank(rank));
+  if (levels_) return agree_on_slot(team_, rail_slots_, processes_);
   slots_ = shm_collective::open(team_, rail_slots_, engine_, processes_);
   team_.memory.slots = slots_.get();
-  if (!slots_) return true;
-  calls_ = last_try;
-  open_banks(slots_->slot());
-  return true;
+  return slots_ ? std::optional(slots_->slot()) : std::nullopt;
 }
 
 void node_memory::open_banks(std::uint32_t slot) {
   constexpr std::uint64_t has_bank = 1, has_copies = 2, has_measured = 4, lends = 8;
-  std::uint64_t mine = 0;
-  const bool visible = std::ranges::all_of(processes_, [&](rails::peer_id process) {
-    return rail_slots_->bank_of(process, slot) != nullptr;
-  });
-  if (visible && rail_slots_->reserve_bank(slot)) mine |= has_bank;
-  if (copies_ && copies_->reach_all(team_.rank)) mine |= has_copies;
-  if (const auto known = rail_slots_->lending_is_faster())
-    mine |= has_measured | (*known ? lends : 0);
+  const bool is_alone = local().size == 1;
+  std::uint64_t mine = is_alone ? has_bank | has_copies | has_measured | lends : 0;
+  if (!is_alone) {
+    const bool visible = std::ranges::all_of(processes_, [&](rails::peer_id process) {
+      return rail_slots_->bank_of(process, slot) != nullptr;
+    });
+    if (visible && rail_slots_->reserve_bank(slot)) mine |= has_bank;
+    if (copies_ && copies_->reach_all(local().rank)) mine |= has_copies;
+    if (const auto known = rail_slots_->lending_is_faster())
+      mine |= has_measured | (*known ? lends : 0);
+  }
   const auto all = agree(team_, mine);
   if ((all & has_bank) == 0) return;
-  banks_ = std::make_unique<shared_banks>(
-      team_, *rail_slots_, processes_,
-      bank_memory::location{.slot = slot, .passed = open_areas(slot)});
-  if (neighbors_) match_edges(slot);
-  team_.memory.banks = banks_.get();
+  if (!is_alone)
+    banks_ = std::make_unique<shared_banks>(
+        local(), *rail_slots_, processes_,
+        bank_memory::location{.slot = slot, .passed = open_areas(slot)});
+  if (neighbors_ && !levels_) match_edges(slot);
+  auto& memory = local().memory;
+  memory.banks = banks_.get();
+  team_.memory.levels = levels_.get();
   if ((all & has_copies) == 0) return;
-  team_.memory.copies = &*copies_;
+  if (!is_alone) memory.copies = &*copies_;
   if ((all & has_measured) != 0) {
-    team_.memory.lends = (all & lends) != 0;
+    memory.lends = (all & lends) != 0;
     return;
   }
   const bool faster = measure_lending();
-  rail_slots_->note_lending(faster);
-  team_.memory.lends = agree(team_, faster) != 0;
+  if (!is_alone) rail_slots_->note_lending(faster);
+  memory.lends = agree(team_, faster) != 0;
 }
 
 passed_areas* node_memory::open_areas(std::uint32_t slot) {
-  if (team_.size != 2) return nullptr;
-  const auto own = static_cast<std::size_t>(team_.rank);
+  if (processes_.size() != 2) return nullptr;
+  const auto own = static_cast<std::size_t>(local().rank);
   return &areas_.emplace(*rail_slots_, slot, processes_[own], processes_[1 - own]);
 }
 
 std::unique_ptr<persistent_banks> node_memory::open_persistent() {
+  if (levels_ && levels_->fewest_ranks() == 1) return nullptr;
   const auto slot = agree_on_slot(team_, rail_slots_, processes_);
   if (!slot || agree(team_, rail_slots_->reserve_bank(*slot)) == 0) return nullptr;
-  return std::make_unique<persistent_banks>(team_, *rail_slots_, processes_, *slot,
+  return std::make_unique<persistent_banks>(team_, local(), *rail_slots_, processes_, *slot,
                                             areas_ ? &*areas_ : nullptr);
 }
 
 void node_memory::begin_persistent(schedule& s) {
-  if (banks_ && !std::exchange(persistent_tried_, true)) persistent_ = open_persistent();
+  if (local().memory.banks && !std::exchange(persistent_tried_, true))
+    persistent_ = open_persistent();
   if (persistent_) persistent_->begin(s);
   else s.set_persistent();
 }
@@ -134,8 +167,8 @@ void node_memory::match_edges(std::uint32_t slot) {
   if (agree(team_, edges_.has_value()) != 0) team_.memory.edges = &*edges_;
 }
 
-/// Rank 0 broadcasts, both ways in turns. True on rank 0, whose own time says nothing: it returns
-/// before the others have read what it has copied into its bank.
+/// Rank 0 of each node broadcasts, both ways in turns. True on that rank, whose own time says
+/// nothing: it returns before the others have read what it has copied into its bank.
 bool node_memory::measure_lending() {
   constexpr std::int64_t bytes = 128 * 1024;
   constexpr int turns = 3;
@@ -143,9 +176,9 @@ bool node_memory::measure_lending() {
   const auto& type = datatypes::layout::of(datatypes::number::byte);
   const auto time = [&](bool lent) {
     std::ranges::fill(data, std::byte{1});
-    team_.memory.lends = lent;
+    local().memory.lends = lent;
     const auto steps = new_schedule();
-    bcast_shared(*steps, team_, {data.data(), bytes, &type}, 0);
+    if (banks_) bcast_shared(*steps, local(), {data.data(), bytes, &type}, 0);
     steps->bind(team_, team_.begin_agreement());
     const bool together = agree(team_, 1) != 0;
     const auto begin = base::machine_now_ns();
@@ -161,7 +194,7 @@ bool node_memory::measure_lending() {
     best_lent = std::min(best_lent, time(true));
   }
   // A copy that is a little faster is not worth the wait of the rank that lends.
-  return team_.rank == 0 || best_lent < best_copied * 4 / 5;
+  return local().rank == 0 || best_lent < best_copied * 4 / 5;
 }
 
 }  // namespace headway::collectives

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "collectives/node_levels.hpp"
 #include "collectives/passed_areas.hpp"
 #include "collectives/persistent_banks.hpp"
 #include "collectives/shared_banks.hpp"
@@ -18,7 +19,8 @@
 namespace headway::collectives {
 
 /// Gives a team its shared memory: agrees with the other ranks on what all of them can use, and
-/// holds the resources. The only place where collectives use rails' memory.
+/// holds the resources. The only place where collectives use rails' memory. Of ranks on several
+/// nodes those of each node share memory (team::memory.levels), if all nodes can.
 /// Shape:    not at once, because many communicators live for a handful of calls and a process has
 ///           few slots: at the `first_try`th call, and once more at the `last_try`th if no slot was
 ///           free.
@@ -31,10 +33,17 @@ class node_memory {
     rails::memory* copies = nullptr;
   };
 
-  /// `members` are the ranks' processes; null if they are not all on one node, on all ranks alike.
-  /// What `neighbors` refers to must outlive this object.
-  node_memory(team& ranks, rail_memory memory, progress::engine& engine, messages::context* members,
-              std::optional<neighborhood> neighbors);
+  /// A number of a process's node, the same for all its processes.
+  using node_number = int (*)(rails::peer_id process);
+  /// Where the ranks run: the same on all of them.
+  struct nodes {
+    bool only_one = false;
+    node_number number_of = nullptr;  ///< of ranks on several; null: they share no memory
+  };
+
+  /// `members` are the ranks' processes. What `neighbors` refers to must outlive this object.
+  node_memory(team& ranks, rail_memory memory, progress::engine& engine, messages::context& members,
+              nodes where, std::optional<neighborhood> neighbors);
 
   /// To be called once for each blocking operation, on all ranks alike. Some calls are
   /// collective, and wait. True: team::memory may have changed; schedules made before must not be
@@ -74,6 +83,12 @@ class node_memory {
   };
 
   bool try_now();
+  /// The ranks that share memory with this one.
+  [[nodiscard]] team& local() noexcept { return levels_ ? levels_->local() : team_; }
+  /// False, on all ranks alike: no node has several of them, or one has too many.
+  [[nodiscard]] bool find_levels();
+  /// Collective: on a slot. Nothing: there is none.
+  [[nodiscard]] std::optional<std::uint32_t> open_slot();
   /// Collective. Null: there is no room.
   [[nodiscard]] std::unique_ptr<persistent_banks> open_persistent();
   /// Collective, and so is `measure_lending`: whether copying out of another process is faster than
@@ -88,8 +103,10 @@ class node_memory {
   team& team_;
   rails::shm_slots* const rail_slots_;
   progress::engine& engine_;
-  messages::context* const members_;
-  const std::vector<rails::peer_id> processes_;
+  messages::context& members_;
+  const nodes nodes_;
+  std::unique_ptr<node_levels> levels_;    // of ranks on several nodes
+  std::vector<rails::peer_id> processes_;  // of `local()`
   std::optional<rail_copies> copies_;
   std::unique_ptr<shm_collective> slots_;
   std::optional<passed_areas> areas_;

@@ -17,7 +17,7 @@ constexpr int starts_bits = 40;
 struct persistent_banks::given {
   explicit given(persistent_banks& whole)
       : from(whole),
-        banks(whole.team_, whole.memory_, whole.processes_,
+        banks(whole.local_, whole.memory_, whole.processes_,
               {.slot = whole.slot_,
                .bytes = own_bytes,
                .ring = &whole.ring_,
@@ -45,16 +45,17 @@ struct persistent_banks::given {
   shared_banks banks;
 };
 
-persistent_banks::persistent_banks(team& ranks, rails::shm_slots& memory,
+persistent_banks::persistent_banks(team& ranks, team& local, rails::shm_slots& memory,
                                    std::span<const rails::peer_id> processes, std::uint32_t slot,
                                    passed_areas* areas)
     : team_(ranks),
+      local_(local),
       memory_(memory),
       processes_(processes.begin(), processes.end()),
       slot_(slot),
       ring_(memory, processes, slot, {.at = ring_at, .bytes = ring_bytes}),
       areas_(areas) {
-  HEADWAY_ASSERT(processes.size() == static_cast<std::size_t>(ranks.size));
+  HEADWAY_ASSERT(processes.size() == static_cast<std::size_t>(local.size));
 }
 
 persistent_banks::~persistent_banks() = default;

@@ -35,9 +35,12 @@ class persistent_banks {
   static constexpr std::int64_t stream_bytes_max = ring_bytes / 2;
 
   /// `slot`: all ranks of the team have agreed on it, and reserved its bank.
-  /// `areas`: null, or those of two ranks, which outlive this object.
-  persistent_banks(team& ranks, rails::shm_slots& memory, std::span<const rails::peer_id> processes,
-                   std::uint32_t slot, passed_areas* areas);
+  /// `local`: those of its ranks that share memory with this one, with these processes; the other
+  /// nodes do the same with theirs. `areas`: null, or those of two ranks, which outlive this
+  /// object.
+  persistent_banks(team& ranks, team& local, rails::shm_slots& memory,
+                   std::span<const rails::peer_id> processes, std::uint32_t slot,
+                   passed_areas* areas);
   ~persistent_banks();
   persistent_banks(const persistent_banks&) = delete;
   persistent_banks& operator=(const persistent_banks&) = delete;
@@ -57,6 +60,7 @@ class persistent_banks {
   [[nodiscard]] int agree_on_place(bool wants);
 
   team& team_;
+  team& local_;
   rails::shm_slots& memory_;
   const std::vector<rails::peer_id> processes_;
   const std::uint32_t slot_;

@@ -94,6 +94,10 @@ void schedule::add_exchange(shared_exchange& what) {
   add({kind::exchange, 0, 0, nullptr, &what, nullptr});
 }
 
+int schedule::exchanges() const noexcept {
+  return static_cast<int>(std::ranges::find(exchanges_, nullptr) - std::begin(exchanges_));
+}
+
 void schedule::bind_each(std::uint64_t operation, std::uint64_t history) noexcept {
   for (auto* each : exchanges_)
     if (each) each->bind(operation, history);

@@ -74,6 +74,8 @@ class schedule {
   /// Waits, when run, until it has ended. In the schedule's scratch memory, at most
   /// `exchanges_max`, in the order of their phases.
   void add_exchange(shared_exchange& what);
+  /// So many were added: the phase of the next one.
+  [[nodiscard]] int exchanges() const noexcept;
   void set_reducer(const reducer& op) noexcept { reducer_ = op; }
   /// Memory until the schedule is recycled, aligned to a cache line, never moved.
   [[nodiscard]] std::byte* scratch(std::int64_t bytes) { return scratch_.take(bytes); }
@@ -102,6 +104,7 @@ class schedule {
     own_banks_ = own;
     own_operations_ = before;
   }
+  [[nodiscard]] bool is_persistent() const noexcept { return persistent_; }
   /// For the exchanges of a team's operation; null: it has none.
   [[nodiscard]] shared_banks* banks_of(const team& t) const noexcept {
     return persistent_ && t.memory.banks ? own_banks_ : t.memory.banks;

@@ -52,11 +52,14 @@ enum class algorithm : std::uint8_t {
   linear,
   pairwise,
   ordered,
-  shared,        ///< by an exchange in shared memory (shared_exchange.hpp)
-  shared_parts,  ///< the same, each rank a part of the work
-  slots,         ///< by slots of shared memory, in one step (shm_collective.hpp)
+  shared,           ///< by an exchange in shared memory (shared_exchange.hpp)
+  shared_parts,     ///< the same, each rank a part of the work
+  slots,            ///< by slots of shared memory, in one step (shm_collective.hpp)
+  two_levels,       ///< inside each node, then between one rank of each (node_levels.hpp)
+  two_level_parts,  ///< the same, each rank of a node a part of the work
 };
-inline constexpr std::size_t algorithm_count = static_cast<std::size_t>(algorithm::slots) + 1;
+inline constexpr std::size_t algorithm_count =
+    static_cast<std::size_t>(algorithm::two_level_parts) + 1;
 
 /// The user's settings.
 struct settings {

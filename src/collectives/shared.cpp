@@ -10,9 +10,9 @@
 namespace headway::collectives {
 namespace {
 
-shared_exchange& new_exchange(schedule& s, const team& t, int phase = 0) {
+shared_exchange& new_exchange(schedule& s, const team& t) {
   static_assert(std::is_trivially_destructible_v<shared_exchange>);
-  return *new (s.scratch(sizeof(shared_exchange))) shared_exchange(s, t, phase);
+  return *new (s.scratch(sizeof(shared_exchange))) shared_exchange(s, t, s.exchanges());
 }
 
 template <class Act>
@@ -169,13 +169,20 @@ void reduce_shared(schedule& s, const team& t, const reduction& r, int root) {
 }
 
 void reduce_shared_parts(schedule& s, const team& t, const reduction& r, int root) {
+  reduce_in_parts(s, t, r, root, [](std::byte*, std::int64_t) {});
+}
+
+void reduce_in_parts(schedule& s, const team& t, const reduction& r, int root,
+                     const part_steps& between) {
   const partition part(r.count, t.size);
   const rotated_parts parts(part, r.type->size());
   auto* const result = static_cast<std::byte*>(r.receive);
   const auto mine = parts.length(t.rank);
   std::byte* own = t.rank == root ? result + parts.begin(root) : s.scratch(mine);
   combine_own_part(s, t, r, parts, own).stream().set_urgent();
-  auto& x = new_exchange(s, t, 1);
+  between(own, part.length(t.rank));
+  if (root == no_rank) return;
+  auto& x = new_exchange(s, t);
   if (t.rank != root) show_to_root(x, own, mine, root);
   else read_parts(x, t, parts, result);
   s.add_exchange(x);
@@ -190,15 +197,20 @@ void allreduce_shared(schedule& s, const team& t, const reduction& r) {
   s.add_exchange(x);
 }
 
+void allreduce_shared_parts(schedule& s, const team& t, const reduction& r) {
+  allreduce_in_parts(s, t, r, [](std::byte*, std::int64_t) {});
+}
+
 // In place too: a rank writes its own part, which no other rank reads in the first exchange; when
 // the second begins, no rank reads the others any more.
-void allreduce_shared_parts(schedule& s, const team& t, const reduction& r) {
+void allreduce_in_parts(schedule& s, const team& t, const reduction& r, const part_steps& between) {
   const partition part(r.count, t.size);
   const rotated_parts parts(part, r.type->size());
   auto* const result = static_cast<std::byte*>(r.receive);
   std::byte* const own = result + parts.begin(t.rank);
   combine_own_part(s, t, r, parts, own).stream().set_urgent();
-  auto& x = new_exchange(s, t, 1);
+  between(own, part.length(t.rank));
+  auto& x = new_exchange(s, t);
   x.stream().show(own, parts.length(t.rank));
   read_parts(x, t, parts, result);
   s.add_exchange(x);

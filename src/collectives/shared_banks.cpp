@@ -144,7 +144,7 @@ void shared_banks::pend(shared_exchange& x) noexcept {
 
 int shared_banks::lost_rank() const noexcept {
   for (int rank = 0; rank < team_.size; ++rank)
-    if (rank != team_.rank && team_.via.lost(rank)) return rank;
+    if (rank != team_.rank && team_.via.lost(team_.bound_rank(rank))) return rank;
   return -1;
 }
 

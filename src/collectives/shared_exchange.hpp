@@ -67,7 +67,7 @@ class shared_exchange final : public base::list_hook<open_tag>,
   /// Once it has ended.
   [[nodiscard]] messages::outcome how() const noexcept { return run_.how; }
   /// The rank whose stream failed first, or -1.
-  [[nodiscard]] int failed_rank() const noexcept { return run_.failed_rank; }
+  [[nodiscard]] int failed_rank() const noexcept { return run_.ranks.bound_rank(run_.failed_rank); }
 
   // By shared_banks, which drives it after `wait` or `end_later`.
   [[nodiscard]] std::uint64_t counted() const noexcept { return run_.counted; }

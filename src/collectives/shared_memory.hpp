@@ -8,6 +8,7 @@
 
 namespace headway::collectives {
 
+class node_levels;
 class shared_banks;
 class shm_collective;
 
@@ -32,6 +33,8 @@ struct shared_memory {
   shm_collective* slots = nullptr;   ///< small values: each rank shows its own, and reads all
   shared_banks* banks = nullptr;     ///< streams of any length: see shared_exchange.hpp
   const edge_ends* edges = nullptr;  ///< with `banks`: of the communicator's neighbourhood
+  /// Of ranks on several nodes, in place of all others: those of each node have banks together.
+  node_levels* levels = nullptr;
 };
 
 }  // namespace headway::collectives

@@ -11,7 +11,8 @@ namespace headway::collectives {
 
 /// Agrees with the other ranks on a slot, which this team has from now on. Collective, waits;
 /// nothing, on all ranks alike, if no slot is free, or one rank cannot access another's memory.
-/// `memory` null: this process has no slots.
+/// `processes`: those with which this one shares memory, itself included; one that is alone needs
+/// no slot. `memory` null: this process has no slots.
 [[nodiscard]] std::optional<std::uint32_t> agree_on_slot(team& ranks, rails::shm_slots* memory,
                                                          std::span<const rails::peer_id> processes);
 

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 
 #include "base/assert.hpp"
 #include "collectives/call.hpp"
@@ -29,6 +30,13 @@ struct team {
         measured(table) {
     HEADWAY_ASSERT(0 <= my_rank && my_rank < ranks);
   }
+  /// Some ranks of another team, for a part of its operations: `ranks[i]` is rank i of this one.
+  /// Operations are bound to the whole team. The array must outlive this object.
+  team(const team& whole, std::span<const int> ranks, int my_rank) noexcept
+      : team(whole.via, my_rank, static_cast<int>(ranks.size()), whole.oversubscribed,
+             whole.chosen_by_user) {
+    part_of_ = ranks;
+  }
 
   transport& via;
   messages::operation_log& log;
@@ -42,6 +50,13 @@ struct team {
   const tuned_shape* measured;
   /// Changes only between two operations, on all ranks alike.
   shared_memory memory = {};
+
+  /// The rank in the team to which operations are bound, for which messages are sent.
+  [[nodiscard]] int bound_rank(int of) const noexcept {
+    return part_of_.empty() || of < 0 ? of : part_of_[static_cast<std::size_t>(of)];
+  }
+  /// Empty: this team is no part of another one.
+  [[nodiscard]] std::span<const int> bound_ranks() const noexcept { return part_of_; }
 
   /// The call in which the ranks agree on something.
   call agrees_in = {};
@@ -63,6 +78,7 @@ struct team {
   void return_operation() noexcept { drawn_.fetch_sub(1, std::memory_order_relaxed); }
 
  private:
+  std::span<const int> part_of_;
   std::atomic<std::uint64_t> drawn_{0};
 };
 

@@ -67,8 +67,8 @@ operation_log& exchange::log_of(context& where) noexcept {
   return *where.log;
 }
 
-void exchange::use_members(context& where) noexcept {
-  for (int rank = 0; rank < where.members->size(); ++rank) static_cast<void>(where.peer_of(rank));
+void exchange::use_member(context& where, int rank) noexcept {
+  static_cast<void>(where.peer_of(rank));
 }
 
 bool exchange::use_strategy(context& where, std::string_view name) noexcept {

@@ -71,9 +71,8 @@ class exchange {
   static void use_expectation(context& where,
                               bool (*expects)(const void* owner, int source) noexcept) noexcept;
 
-  /// Makes the peers of all members, for callers that reach them without messages, through shared
-  /// memory.
-  static void use_members(context& where) noexcept;
+  /// Makes the peer of a member, for callers that reach it without messages, through shared memory.
+  static void use_member(context& where, int rank) noexcept;
 
   /// Of a collective context.
   [[nodiscard]] static operation_log& log_of(context& where) noexcept;

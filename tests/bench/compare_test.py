@@ -61,6 +61,7 @@ class Command(unittest.TestCase):
             ("martix", "did you mean matrix?"),
             ("pingpong --onyl x", "unknown option --onyl: did you mean --only?"),
             ("zzz", "no benchmark or figure 'zzz' (bench/compare --help)"),
+            ("hello --net nodes --peer impi", "other libraries take both nodes for one"),
         ):
             with self.subTest(words=words):
                 done = subprocess.run([compare, *words.split(), "--ours", "."], text=True,

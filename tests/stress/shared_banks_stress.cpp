@@ -249,7 +249,7 @@ TEST(shared_banks_stress, every_rank_reads_what_the_others_show) {
 TEST(shared_banks_stress, persistent_operations_have_an_order_of_their_own_on_each_rank) {
   for_each_rank_with_banks([](team& all, const persistent_memory& memory,
                               std::span<const rails::peer_id> processes, progress::engine& engine) {
-    persistent_banks own(all, memory.slots, processes, 0, memory.areas);
+    persistent_banks own(all, all, memory.slots, processes, 0, memory.areas);
     run_persistent(all, own, engine);
   });
 }
@@ -277,7 +277,7 @@ TEST(persistent_banks, have_steps_built_once_and_again_only_where_a_rank_wants_n
                               std::span<const rails::peer_id> processes, progress::engine& engine) {
     for (const auto use : {algorithm::shared, algorithm::doubling})
       for (const int without : {-1, 0, all.size - 1}) {
-        persistent_banks own(all, memory.slots, processes, 0, memory.areas);
+        persistent_banks own(all, all, memory.slots, processes, 0, memory.areas);
         all.chosen_by_user.forced[static_cast<std::size_t>(collective::allreduce)] = use;
         const bool exchanged = use == algorithm::shared;
         const bool wants = all.rank != without;

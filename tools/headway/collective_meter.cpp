@@ -24,7 +24,7 @@ constexpr std::uint32_t measured_context = 2 * messages::context_pair::world + 1
 collectives::exchange_team::surroundings surroundings_of(runtime::instance& job) {
   return {.memory = {.slots = job.shm_slots(), .copies = job.node_memory()},
           .oversubscribed = job.outnumber_processors(*job.job_members()),
-          .on_one_node = true};
+          .nodes = {.only_one = true}};
 }
 
 collectives::reducer reducer_of(collectives::operation op) {

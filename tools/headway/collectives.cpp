@@ -32,6 +32,9 @@ std::string when_text(const rule& r) {
   if ((r.needs & collectives::shared_slots) != 0)
     all.emplace_back("one node, values of up to 48 bytes");
   if ((r.needs & collectives::node_banks) != 0) all.emplace_back("one node");
+  if ((r.needs & collectives::several_nodes) != 0) all.emplace_back("several nodes");
+  if ((r.needs & collectives::equal_nodes) != 0)
+    all.emplace_back("several nodes, equally many ranks on each");
   if ((r.needs & collectives::any_order) != 0) all.emplace_back("the operator commutes");
   if ((r.needs & collectives::two_buffers) != 0) all.emplace_back("not in place");
   return fmt::format("{}", fmt::join(all, ", "));

@@ -7,6 +7,7 @@
 
 #include "collectives/algorithms.hpp"
 #include "collectives/collectives.hpp"
+#include "collectives/team_part.hpp"
 #include "mpi/collectives/collective_calls.hpp"
 #include "mpi/collectives/steps_builder.hpp"
 #include "mpi/environment/failure.hpp"
@@ -14,27 +15,7 @@
 namespace headway::mpi::calls {
 namespace {
 
-/// Some ranks of the team of both groups, as a team. The schedule uses them while this exists.
-class part {
- public:
-  part(steps_builder& b, std::vector<int> ranks, int own_rank)
-      : steps_(b.steps),
-        ranks_(std::move(ranks)),
-        team(b.team.via, own_rank, static_cast<int>(ranks_.size()), b.team.oversubscribed,
-             b.team.chosen_by_user) {
-    steps_.use_ranks(ranks_);
-  }
-  ~part() { steps_.use_ranks({}); }
-  part(const part&) = delete;
-  part& operator=(const part&) = delete;
-
- private:
-  collectives::schedule& steps_;
-  const std::vector<int> ranks_;
-
- public:
-  const collectives::team team;
-};
+using collectives::team_part;
 
 std::vector<int> ranks_from(int first, int count) {
   std::vector<int> made(static_cast<std::size_t>(count));
@@ -43,20 +24,20 @@ std::vector<int> ranks_from(int first, int count) {
 }
 
 /// The local group.
-part own_group(steps_builder& b) {
-  return {b, ranks_from(b.comm.first_local(), b.comm.size()), b.comm.rank()};
+team_part own_group(steps_builder& b) {
+  return {b.steps, b.team, ranks_from(b.comm.first_local(), b.comm.size()), b.comm.rank()};
 }
 
 /// The group without the root, and the root behind it: rank i of the group stays rank i.
-part with_root(steps_builder& b, int root) {
+team_part with_root(steps_builder& b, int root) {
   const auto& comm = b.comm;
   const bool is_root = comm.is_root(root);
   auto ranks = is_root ? ranks_from(comm.first_remote(), comm.peer_count())
                        : ranks_from(comm.first_local(), comm.size());
   ranks.push_back(is_root ? comm.rank_among_all() : comm.first_remote() + root);
-  return {b, std::move(ranks), is_root ? comm.peer_count() : comm.rank()};
+  return {b.steps, b.team, std::move(ranks), is_root ? comm.peer_count() : comm.rank()};
 }
-int number_of_root(const part& those) { return those.team.size - 1; }
+int number_of_root(const team_part& those) { return those.ranks().size - 1; }
 
 /// All of the remote group.
 std::vector<int> remote_neighbors(const steps_builder& b) {
@@ -78,7 +59,7 @@ std::byte* reduce_own_group(steps_builder& b, collectives::reduction r) {
   collectives::values v(b.steps, *r.type);
   std::byte* const result = leads(b) ? v.scratch(r.count) : nullptr;
   r.receive = result;
-  collectives::reduce(b.steps, own.team, r, 0);
+  collectives::reduce(b.steps, own.ranks(), r, 0);
   return result;
 }
 
@@ -104,9 +85,9 @@ void append_reduce_scatter(steps_builder& b, const collectives::reduction& r,
     swap_results(b, r, own, all.data);
   }
   const auto group = own_group(b);
-  const collectives::block mine{r.receive, counts[static_cast<std::size_t>(group.team.rank)],
+  const collectives::block mine{r.receive, counts[static_cast<std::size_t>(group.ranks().rank)],
                                 r.type};
-  collectives::scatterv(b.steps, group.team, all, &mine, 0);
+  collectives::scatterv(b.steps, group.ranks(), all, &mine, 0);
 }
 
 }  // namespace
@@ -117,7 +98,7 @@ int bcast::append_inter(steps_builder& b) const {
   if (!b.comm.has_part_in(root)) return MPI_SUCCESS;
   if (in_place(buffer)) return refuse_in_place("buffer");
   const auto those = with_root(b, root);
-  collectives::bcast(b.steps, those.team, b.one(buffer, count, type), number_of_root(those));
+  collectives::bcast(b.steps, those.ranks(), b.one(buffer, count, type), number_of_root(those));
   return MPI_SUCCESS;
 }
 
@@ -151,7 +132,7 @@ int allreduce::append_inter(steps_builder& b) const {
   const std::byte* const own = reduce_own_group(b, r);
   if (leads(b)) swap_results(b, r, own, receive);
   const auto group = own_group(b);
-  collectives::bcast(b.steps, group.team, {receive, count, r.type}, 0);
+  collectives::bcast(b.steps, group.ranks(), {receive, count, r.type}, 0);
   return MPI_SUCCESS;
 }
 
@@ -179,12 +160,12 @@ int gather::append_inter(steps_builder& b) const {
   const auto those = with_root(b, root);
   if (b.comm.is_root(root)) {
     if (in_place(receive)) return refuse_in_place("recvbuf");
-    collectives::gather(b.steps, those.team, nullptr, b.row(receive, count, type),
+    collectives::gather(b.steps, those.ranks(), nullptr, b.row(receive, count, type),
                         number_of_root(those));
   } else {
     if (in_place(send)) return refuse_in_place("sendbuf");
     const auto mine = b.one(send, send_count, send_type);
-    collectives::gather(b.steps, those.team, &mine, {}, number_of_root(those));
+    collectives::gather(b.steps, those.ranks(), &mine, {}, number_of_root(those));
   }
   return MPI_SUCCESS;
 }
@@ -197,11 +178,11 @@ int gatherv::append_inter(steps_builder& b) const {
     if (places.is_null()) return fail(MPI_ERR_ARG, "displs is null");
     steps_builder::varying v;
     b.fill(v, receive, counts, places, type, b.comm.peer_count());
-    collectives::gatherv(b.steps, those.team, nullptr, v.all, number_of_root(those));
+    collectives::gatherv(b.steps, those.ranks(), nullptr, v.all, number_of_root(those));
   } else {
     if (in_place(send)) return refuse_in_place("sendbuf");
     const auto mine = b.one(send, send_count, send_type);
-    collectives::gatherv(b.steps, those.team, &mine, {}, number_of_root(those));
+    collectives::gatherv(b.steps, those.ranks(), &mine, {}, number_of_root(those));
   }
   return MPI_SUCCESS;
 }
@@ -211,12 +192,12 @@ int scatter::append_inter(steps_builder& b) const {
   const auto those = with_root(b, root);
   if (b.comm.is_root(root)) {
     if (in_place(send)) return refuse_in_place("sendbuf");
-    collectives::scatter(b.steps, those.team, b.row(send, count, type), nullptr,
+    collectives::scatter(b.steps, those.ranks(), b.row(send, count, type), nullptr,
                          number_of_root(those));
   } else {
     if (in_place(receive)) return refuse_in_place("recvbuf");
     const auto mine = b.one(receive, receive_count, receive_type);
-    collectives::scatter(b.steps, those.team, {}, &mine, number_of_root(those));
+    collectives::scatter(b.steps, those.ranks(), {}, &mine, number_of_root(those));
   }
   return MPI_SUCCESS;
 }
@@ -229,11 +210,11 @@ int scatterv::append_inter(steps_builder& b) const {
     if (places.is_null()) return fail(MPI_ERR_ARG, "displs is null");
     steps_builder::varying v;
     b.fill(v, send, counts, places, type, b.comm.peer_count());
-    collectives::scatterv(b.steps, those.team, v.all, nullptr, number_of_root(those));
+    collectives::scatterv(b.steps, those.ranks(), v.all, nullptr, number_of_root(those));
   } else {
     if (in_place(receive)) return refuse_in_place("recvbuf");
     const auto mine = b.one(receive, receive_count, receive_type);
-    collectives::scatterv(b.steps, those.team, {}, &mine, number_of_root(those));
+    collectives::scatterv(b.steps, those.ranks(), {}, &mine, number_of_root(those));
   }
   return MPI_SUCCESS;
 }

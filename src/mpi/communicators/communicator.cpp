@@ -38,10 +38,13 @@ bool try_to_close(communicator& freed) noexcept {
 
 }  // namespace
 
+namespace {
+
+int node_of(processes::peer_id process) { return the_library.runtime->node_of(process); }
+
+}  // namespace
+
 bool spans_nodes(const processes::membership& members) {
-  const auto node_of = [](processes::peer_id process) {
-    return the_library.runtime->node_of(process);
-  };
   return std::ranges::any_of(members.peers(), [&](processes::peer_id process) {
     return node_of(process) != node_of(members[0]);
   });
@@ -96,7 +99,9 @@ void communicator::open(std::uint32_t id, std::uint64_t incarnation) {
                 collectives::exchange_team::surroundings{
                     .memory = {.slots = runtime.shm_slots(), .copies = runtime.node_memory()},
                     .oversubscribed = runtime.outnumber_processors(*everybody_),
-                    .on_one_node = !spans_nodes(*everybody_),
+                    .nodes = {.only_one = !spans_nodes(*everybody_),
+                              // Both groups of an inter-communicator are not used as one team.
+                              .number_of = is_inter() ? nullptr : node_of},
                     .chosen_by_user = the_library.collectives,
                     .neighbors = topology && topology->is_consistent()
                                      ? std::optional(topology->neighborhood())

@@ -15,6 +15,7 @@ struct setting {
   std::int64_t count;
   pair_type type;
   std::uint64_t seed;
+  std::vector<int> nodes = {};  ///< of each rank; empty: all on one
 };
 
 /// Calls `check` for every mixture of sizes, roots, lengths and layouts.
@@ -37,7 +38,7 @@ void for_all_settings(const Check& check) {
 using bcast_steps = void (*)(schedule&, const team&, const block&, int root);
 
 void check_bcast(const setting& x, bcast_steps steps) {
-  model_world world(x.ranks, x.seed);
+  model_world world(x.ranks, x.seed, x.nodes);
   buffers_of_all data(*x.type.layout, x.ranks, [&](int) { return x.count; });
   const auto sent = contribution(x.root, x.count);
   data[x.root].set(sent);
@@ -83,7 +84,7 @@ TEST(bcast, reaches_everyone_through_shared_memory) {
 using gather_steps = void (*)(schedule&, const team&, const block*, const blocks&, int root);
 
 void check_gather(const setting& x, gather_steps steps, bool in_place) {
-  model_world world(x.ranks, x.seed);
+  model_world world(x.ranks, x.seed, x.nodes);
   const auto types = pair_types();
   const auto* from = types[x.seed % 3].layout.get();  // another layout than the root's
   buffers_of_all mine(*from, x.ranks, [&](int) { return x.count; });
@@ -120,7 +121,7 @@ TEST(gather, collects_the_blocks_in_the_order_of_ranks) {
 using scatter_steps = void (*)(schedule&, const team&, const blocks&, const block*, int root);
 
 void check_scatter(const setting& x, scatter_steps steps, bool in_place) {
-  model_world world(x.ranks, x.seed);
+  model_world world(x.ranks, x.seed, x.nodes);
   const auto types = pair_types();
   const auto* to = types[x.seed % 3].layout.get();
   buffers_of_all mine(*to, x.ranks, [&](int) { return x.count; });
@@ -153,7 +154,7 @@ TEST(scatter, deals_the_blocks_out_in_the_order_of_ranks) {
 using allgather_steps = void (*)(schedule&, const team&, const block*, const blocks&);
 
 void check_allgather(const setting& x, allgather_steps steps, bool in_place) {
-  model_world world(x.ranks, x.seed);
+  model_world world(x.ranks, x.seed, x.nodes);
   const auto types = pair_types();
   const auto* from = types[x.seed % 3].layout.get();
   buffers_of_all mine(*from, x.ranks, [&](int) { return x.count; });
@@ -194,7 +195,7 @@ words parcel(int from, int to, std::int64_t pairs) {
 }
 
 void check_alltoall(const setting& x, alltoall_steps steps, bool in_place) {
-  model_world world(x.ranks, x.seed);
+  model_world world(x.ranks, x.seed, x.nodes);
   const auto types = pair_types();
   const auto* out_type = types[x.seed % 3].layout.get();
   buffers_of_all from(*out_type, x.ranks, [&](int) { return x.count * x.ranks; });
@@ -250,6 +251,53 @@ TEST(shared, streams_that_leave_the_caches_are_copied_past_them) {
     check_allgather(x, allgather_shared, in_place);
     check_alltoall(x, alltoall_shared, in_place);
   }
+}
+
+/// Calls `check` for the settings and several ways to spread the ranks over nodes.
+template <class Check>
+void for_all_nodes(const Check& check) {
+  for_all_settings([&](setting x) {
+    for (const auto& nodes : node_maps(x.ranks, x.seed, false)) {
+      x.nodes = nodes;
+      SCOPED_TRACE(::testing::Message() << "nodes " << ::testing::PrintToString(nodes));
+      check(x);
+    }
+  });
+}
+
+TEST(two_levels, move_every_block_to_its_place) {
+  for_all_nodes([](const setting& x) {
+    check_bcast(x, bcast_two_levels);
+    for (const bool in_place : {false, true}) {
+      check_gather(x, gather_two_levels, in_place);
+      check_scatter(x, scatter_two_levels, in_place);
+      check_allgather(x, allgather_two_levels, in_place);
+    }
+  });
+}
+
+TEST(two_levels, and_what_is_chosen_move_every_block_to_its_place) {
+  for_all_nodes([](const setting& x) {
+    check_bcast(x, bcast);
+    check_gather(x, gather, true);
+    check_scatter(x, scatter, true);
+    check_allgather(x, allgather, false);
+    check_alltoall(x, alltoall, false);
+  });
+}
+
+TEST(two_levels, move_streams_that_are_longer_than_banks) {
+  for (std::uint64_t seed = 1; seed <= 8; ++seed)
+    for (const auto& type : pair_types()) {
+      const setting x{5, 3, 3000, type, seed, {0, 0, 1, 1, 0}};
+      SCOPED_TRACE(::testing::Message() << type.name << ", seed " << seed);
+      check_bcast(x, bcast_two_levels);
+      for (const bool in_place : {false, true}) {
+        check_gather(x, gather_two_levels, in_place);
+        check_scatter(x, scatter_two_levels, in_place);
+        check_allgather(x, allgather_two_levels, in_place);
+      }
+    }
 }
 
 }  // namespace

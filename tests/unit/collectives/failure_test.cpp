@@ -29,6 +29,14 @@ struct buffers {
 struct scenario {
   const char* name;
   void (*build)(schedule& s, team& t, buffers& b);
+
+  /// Of each rank: with two levels the first half is on one node, the rest on another one.
+  [[nodiscard]] std::vector<int> nodes(int ranks) const {
+    std::vector<int> made;
+    if (std::string_view(name).find("two levels") == std::string_view::npos) return made;
+    for (int rank = 0; rank < ranks; ++rank) made.push_back(rank * 2 / ranks);
+    return made;
+  }
 };
 
 reduction sum_of(buffers& b, const team& t, std::int64_t count) {
@@ -138,6 +146,36 @@ const scenario scenarios[] = {
        alltoall_pairwise(s, t, &from, all_of(b.receive));
      }},
     {"scan", [](schedule& s, team& t, buffers& b) { scan_doubling(s, t, sum_of(b, t, 3), false); }},
+    {"barrier, two levels", [](schedule& s, team& t, buffers&) { barrier_two_levels(s, t); }},
+    {"bcast, two levels",
+     [](schedule& s, team& t, buffers& b) {
+       bcast_two_levels(s, t, {b.send.data(), long_words, &layout::of(number::int64)}, t.size - 1);
+     }},
+    {"reduce, two levels",
+     [](schedule& s, team& t, buffers& b) { reduce_two_levels(s, t, sum_of(b, t, 3), 1); }},
+    {"allreduce, two levels",
+     [](schedule& s, team& t, buffers& b) { allreduce_two_levels(s, t, sum_of(b, t, 3)); }},
+    {"allreduce, two levels long",
+     [](schedule& s, team& t, buffers& b) {
+       allreduce_two_levels(s, t, sum_of(b, t, long_words));
+     }},
+    {"gather, two levels",
+     [](schedule& s, team& t, buffers& b) {
+       const auto mine = mine_of(b);
+       gather_two_levels(s, t, &mine, all_of(b.receive), 0);
+     }},
+    {"scatter, two levels",
+     [](schedule& s, team& t, buffers& b) {
+       const auto mine = mine_of(b);
+       scatter_two_levels(s, t, all_of(b.receive), &mine, 0);
+     }},
+    {"allgather, two levels",
+     [](schedule& s, team& t, buffers& b) {
+       const auto mine = mine_of(b);
+       allgather_two_levels(s, t, &mine, all_of(b.receive));
+     }},
+    {"scan, two levels",
+     [](schedule& s, team& t, buffers& b) { scan_two_levels(s, t, sum_of(b, t, 3), false); }},
 };
 
 const scenario& named(std::string_view name) {
@@ -148,7 +186,7 @@ const scenario& named(std::string_view name) {
 struct stage {
   /// `told`: a rank that is told of different calls before the next one begins.
   stage(const scenario& what, int ranks, std::uint64_t seed, int shielded = -1, int told = -1)
-      : world(ranks, seed) {
+      : world(ranks, seed, what.nodes(ranks)) {
     world.shield(shielded);
     const auto length = static_cast<std::size_t>(ranks * words_each + long_words);
     world.everyone([&](int rank, team& t) {

@@ -1,7 +1,7 @@
 // Goal:   the algorithm that the user names for a collective, or that `headway tune` has found
 //         the quickest, is the one whose steps are built.
 // Method: for each algorithm that builds a schedule, the steps of a forced call are compared with
-//         those of the algorithm's own function, on each of five ranks.
+//         those of the algorithm's own function, on each of six ranks.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 using enum algorithm;
 using datatypes::layout;
 using datatypes::number;
-constexpr int ranks = 5, root = 2;
+constexpr int ranks = 6, root = 2;
 
 /// The operands of any collective on one rank, of `count` elements to or from each rank.
 struct operands {
@@ -96,7 +96,7 @@ void reduce_scatter_by(schedule& s, team& t, operands& o) {
   call(s, t, o.sum(o.count * ranks), o.counts.data());
 }
 /// Every rank is every rank's neighbour.
-constexpr std::array<int, ranks> everyone = {0, 1, 2, 3, 4};
+constexpr std::array<int, ranks> everyone = {0, 1, 2, 3, 4, 5};
 constexpr neighborhood all_neighbors{.sources = everyone, .destinations = everyone};
 void know_edges(team& t) {
   static edge_ends ends[ranks];
@@ -235,6 +235,20 @@ const own_steps algorithms[] = {
     {collective::neighbor_alltoall, linear, neighbor_alltoall_by<neighbor_alltoall_linear, false>},
     {collective::neighbor_alltoallv, shared, neighbor_alltoall_by<neighbor_alltoallv_shared, true>},
     {collective::neighbor_alltoallv, linear, neighbor_alltoall_by<neighbor_alltoall_linear, true>},
+    {collective::barrier, two_levels,
+     [](schedule& s, team& t, operands&) { barrier_two_levels(s, t); }},
+    {collective::bcast, two_levels, bcast_by<bcast_two_levels>},
+    {collective::reduce, two_levels, reduce_by<reduce_two_levels>},
+    {collective::allreduce, two_levels, reduce_by<allreduce_two_levels>},
+    {collective::gather, two_levels, gather_by<gather_two_levels, false>},
+    {collective::scatter, two_levels, scatter_by<scatter_two_levels, false>},
+    {collective::allgather, two_levels, allgather_by<allgather_two_levels, false>},
+    {collective::allgatherv, two_levels, allgather_by<allgather_two_levels, true>},
+    {collective::scan, two_levels, scan_by<scan_two_levels, false>},
+    {collective::exscan, two_levels, scan_by<scan_two_levels, true>},
+    {collective::reduce_scatter, two_levels, reduce_scatter_by<reduce_scatter_two_levels>},
+    {collective::reduce, two_level_parts, reduce_by<reduce_two_level_parts>},
+    {collective::allreduce, two_level_parts, reduce_by<allreduce_two_level_parts>},
 };
 
 bool same(const schedule::step& a, const schedule::step& b) {
@@ -262,7 +276,8 @@ TEST(forced, is_what_runs_and_so_is_what_was_measured) {
     for (const std::int64_t count : {1, 700, 50000})
       for (const bool oversubscribed : {false, true}) {
         SCOPED_TRACE(::testing::Message() << name_of(what) << ":" << name_of(use) << ", " << count);
-        model_world world(ranks, 1);
+        const bool spread = use == two_levels || use == two_level_parts;
+        model_world world(ranks, 1, spread ? std::vector{0, 0, 1, 1, 2, 2} : std::vector<int>{});
         world.everyone([&](int rank, team& t) {
           team forced(t.via, rank, ranks, oversubscribed, user);
           forced.memory = t.memory;

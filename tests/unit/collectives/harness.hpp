@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <random>
 #include <vector>
 
 #include "collectives/schedule_cache.hpp"
@@ -58,6 +59,21 @@ class buffers_of_all {
  private:
   std::vector<std::unique_ptr<typed_buffer>> all_;
 };
+
+/// Nodes for so many ranks: equal ones one behind the other, unequal ones, ranks dealt out in
+/// turns, and at random. With `in_order` only those whose ranks follow each other.
+inline std::vector<std::vector<int>> node_maps(int ranks, std::uint64_t seed, bool in_order) {
+  std::vector<std::vector<int>> made(in_order ? 3 : 5, std::vector<int>());
+  for (int rank = 0; rank < ranks; ++rank) {
+    made[0].push_back(rank * 2 / ranks);
+    made[1].push_back(rank / 3);
+    made[2].push_back(rank / (1 + static_cast<int>(seed % 5)));
+    if (in_order) continue;
+    made[3].push_back(7 - rank % 3);
+    made[4].push_back(static_cast<int>(std::minstd_rand(seed * 100 + rank)() % 4));
+  }
+  return made;
+}
 
 inline words joined(const std::vector<words>& parts) {
   words all;

@@ -78,7 +78,8 @@ TEST(many, operations_at_once_on_one_communicator_do_not_mix) {
     std::mt19937_64 dice(seed);
     const int ranks = 1 + static_cast<int>(dice() % 7);
     constexpr int calls = 25;
-    model_world world(ranks, seed);
+    const auto nodes = node_maps(ranks, seed, false);
+    model_world world(ranks, seed, seed % 3 == 1 ? nodes[seed % nodes.size()] : std::vector<int>());
     if (seed % 3 == 0) world.everyone([](int, team& t) { t.memory = {}; });
     std::vector<std::vector<std::unique_ptr<call>>> all(static_cast<std::size_t>(ranks));
     std::vector<int> kinds;

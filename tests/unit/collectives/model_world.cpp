@@ -13,40 +13,51 @@ namespace headway::collectives::test {
 
 using messages::outcome;
 
-struct model_world::node final : transport, peer_copies, rails::shm_slots {
-  node(model_world& all, int number, int size)
+struct model_world::process final : transport, peer_copies, rails::shm_slots {
+  process(model_world& all, int number, int size, const std::vector<int>& node_of_rank)
       : world(all), rank(number), ranks(*this, number, size) {
-    ranks.memory.copies = this;
-    ranks.memory.lends = all.dice_() % 2 == 0;
+    if (!node_of_rank.empty()) {
+      levels.emplace(ranks, node_of_rank);
+      ranks.memory.levels = &*levels;
+    }
+    local().memory.copies = this;
+    local().memory.lends = all.dice_() % 2 == 0;
   }
+  /// The ranks that have memory together with this one.
+  [[nodiscard]] team& local() { return levels ? levels->local() : ranks; }
   /// When all ranks are there.
   void open(std::int64_t bytes) {
-    if (ranks.size == 2) areas.emplace(*this, 0, rails::peer_id(rank), rails::peer_id(1 - rank));
+    const auto all = local_processes();
+    if (all.size() == 2) {
+      const auto own = static_cast<std::size_t>(local().rank);
+      areas.emplace(*this, 0, all[own], all[1 - own]);
+    }
     banks = std::make_unique<shared_banks>(
-        ranks, *this, processes_of(ranks.size),
-        bank_memory::location{.slot = 0, .bytes = bytes, .passed = passed()});
-    ranks.memory.banks = banks.get();
+        local(), *this, all, bank_memory::location{.slot = 0, .bytes = bytes, .passed = passed()});
+    local().memory.banks = banks.get();
   }
 
   [[nodiscard]] std::byte* area_of(int of) const {
-    return world.nodes_[static_cast<std::size_t>(of)]->memory.get() + rails::shm_slots::passed_at;
+    return world.processes_[static_cast<std::size_t>(of)]->memory.get() +
+           rails::shm_slots::passed_at;
   }
   [[nodiscard]] passed_areas* passed() { return areas ? &*areas : nullptr; }
   /// Shorter than what is under way at once.
   void open_ring() {
     constexpr std::size_t at = rails::shm_slots::banked_bytes / 2;
-    ring = std::make_unique<byte_ring>(*this, processes_of(ranks.size), 1,
+    ring = std::make_unique<byte_ring>(*this, local_processes(), 1,
                                        byte_ring::extent{.at = at, .bytes = 4096});
   }
-  static std::vector<rails::peer_id> processes_of(int size) {
+  [[nodiscard]] std::vector<rails::peer_id> local_processes() {
     std::vector<rails::peer_id> made;
-    for (int i = 0; i < size; ++i) made.push_back(rails::peer_id{static_cast<unsigned>(i)});
+    for (int i = 0; i < local().size; ++i)
+      made.push_back(rails::peer_id{static_cast<unsigned>(local().bound_rank(i))});
     return made;
   }
 
   std::byte* lines_of(rails::peer_id, std::uint32_t) noexcept override { return nullptr; }
   std::byte* bank_of(rails::peer_id peer, std::uint32_t slot) noexcept override {
-    node& its = *world.nodes_[static_cast<std::size_t>(peer)];
+    process& its = *world.processes_[static_cast<std::size_t>(peer)];
     return (slot == 0 ? its.memory : its.own_memory).get();
   }
   bool reserve_bank(std::uint32_t) noexcept override { return true; }
@@ -77,7 +88,8 @@ struct model_world::node final : transport, peer_copies, rails::shm_slots {
   }
   [[nodiscard]] bool read(int from_rank, std::uint64_t from,
                           std::span<std::byte> to) noexcept override {
-    if (world.dead(from_rank) || world.shielded_ == from_rank) return false;
+    const int whose = local().bound_rank(from_rank);
+    if (world.dead(whose) || world.shielded_ == whose) return false;
     std::memcpy(to.data(), reinterpret_cast<const std::byte*>(from), to.size());
     return true;
   }
@@ -98,6 +110,7 @@ struct model_world::node final : transport, peer_copies, rails::shm_slots {
   int rank;
   messages::operation_log operations;
   team ranks;
+  std::optional<node_levels> levels;
   int pending = 0;
   int urgent_wakes = 0, relying = 0;
   bool dead = false;
@@ -131,11 +144,13 @@ struct model_world::node final : transport, peer_copies, rails::shm_slots {
   std::unique_ptr<byte_ring> ring;  ///< null: none
 };
 
-model_world::model_world(int ranks, std::uint64_t seed) : dice_(seed) {
-  for (int i = 0; i < ranks; ++i) nodes_.push_back(std::make_unique<node>(*this, i, ranks));
+model_world::model_world(int ranks, std::uint64_t seed, const std::vector<int>& node_of_rank)
+    : dice_(seed) {
+  for (int i = 0; i < ranks; ++i)
+    processes_.push_back(std::make_unique<process>(*this, i, ranks, node_of_rank));
   constexpr std::int64_t small = 256;
   const auto bytes = seed % 2 == 0 ? small : std::int64_t{rails::shm_slots::bank_bytes};
-  for (auto& n : nodes_) {
+  for (auto& n : processes_) {
     std::memset(n->memory.get(), 0, rails::shm_slots::bank_page_bytes);
     std::memset(n->own_memory.get(), 0, own_banks_max * bank_memory::page_bytes);
     n->open(bytes);
@@ -147,9 +162,9 @@ model_world::~model_world() = default;
 std::unique_ptr<shared_banks> model_world::own_banks(int rank, int number) {
   constexpr std::size_t bytes = 256;
   const auto place = static_cast<std::size_t>(number);
-  auto& of = *nodes_[static_cast<std::size_t>(rank)];
+  auto& of = *processes_[static_cast<std::size_t>(rank)];
   return std::make_unique<shared_banks>(
-      of.ranks, of, node::processes_of(size()),
+      of.local(), of, of.local_processes(),
       bank_memory::location{.slot = 1,
                             .bytes = bytes,
                             .page_at = place * bank_memory::page_bytes,
@@ -159,25 +174,27 @@ std::unique_ptr<shared_banks> model_world::own_banks(int rank, int number) {
 }
 
 passed_areas& model_world::areas(int rank) {
-  return nodes_[static_cast<std::size_t>(rank)]->areas.value();
+  return processes_[static_cast<std::size_t>(rank)]->areas.value();
 }
-std::byte* model_world::area_of(int rank) const { return nodes_.front()->area_of(rank); }
+std::byte* model_world::area_of(int rank) const { return processes_.front()->area_of(rank); }
 
-int model_world::size() const noexcept { return static_cast<int>(nodes_.size()); }
-team& model_world::ranks(int rank) { return nodes_[static_cast<std::size_t>(rank)]->ranks; }
-bool model_world::dead(int rank) const { return nodes_[static_cast<std::size_t>(rank)]->dead; }
+int model_world::size() const noexcept { return static_cast<int>(processes_.size()); }
+team& model_world::ranks(int rank) { return processes_[static_cast<std::size_t>(rank)]->ranks; }
+bool model_world::dead(int rank) const { return processes_[static_cast<std::size_t>(rank)]->dead; }
 
 int model_world::urgent_wakes(int rank) const {
-  return nodes_[static_cast<std::size_t>(rank)]->urgent_wakes;
+  return processes_[static_cast<std::size_t>(rank)]->urgent_wakes;
 }
 
-int model_world::relying(int rank) const { return nodes_[static_cast<std::size_t>(rank)]->relying; }
+int model_world::relying(int rank) const {
+  return processes_[static_cast<std::size_t>(rank)]->relying;
+}
 
 void model_world::shield(int rank) { shielded_ = rank; }
 
 int model_world::pending() const {
   int sum = 0;
-  for (const auto& n : nodes_) sum += n->dead ? 0 : n->pending;
+  for (const auto& n : processes_) sum += n->dead ? 0 : n->pending;
   return sum;
 }
 
@@ -227,7 +244,7 @@ void model_world::deliver(const key& where) {
 }
 
 void model_world::kill(int rank) {
-  nodes_[static_cast<std::size_t>(rank)]->dead = true;
+  processes_[static_cast<std::size_t>(rank)]->dead = true;
   for (auto& [where, l] : lines_) {
     if (where.source == rank) {
       std::erase_if(l.sends, [](const posting& p) { return p.request != nullptr; });
@@ -245,7 +262,7 @@ void model_world::kill(int rank) {
   }
 }
 
-void model_world::poll(node& of, shared_banks& banks) {
+void model_world::poll(process& of, shared_banks& banks) {
   if (of.dead) return;
   switch (banks.poll()) {
     case progress::ltask_result::done:
@@ -278,7 +295,7 @@ void model_world::settle(int limit) {
 }
 
 void model_world::everyone(const std::function<void(int rank, team& t)>& act) {
-  for (auto& n : nodes_) act(n->rank, n->ranks);
+  for (auto& n : processes_) act(n->rank, n->ranks);
 }
 
 }  // namespace headway::collectives::test

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "collectives/node_levels.hpp"
 #include "collectives/shared_banks.hpp"
 #include "collectives/team.hpp"
 
@@ -17,7 +18,8 @@ namespace headway::collectives::test {
 /// All ranks of a communicator in one thread: messages between them arrive in an order that the
 /// seed decides, within what matching allows.
 ///
-/// The ranks also have banks of shared memory (shared_banks.hpp), small ones for every other seed.
+/// The ranks also have banks of shared memory (shared_banks.hpp), small ones for every other seed:
+/// all ranks together, or those of each node.
 ///
 /// Beside the simulation (docs/simulation.md), where collectives run over the whole stack:
 /// here a rank can die after each single event, orders occur that no network has, ranks read each
@@ -25,7 +27,8 @@ namespace headway::collectives::test {
 /// Shape:    the seed also decides for each send whether it is eager or waits for its receive.
 class model_world {
  public:
-  model_world(int ranks, std::uint64_t seed);
+  /// `node_of_rank[i]`: the node of rank i; empty: all ranks are on one.
+  model_world(int ranks, std::uint64_t seed, const std::vector<int>& node_of_rank = {});
   ~model_world();
 
   [[nodiscard]] int size() const noexcept;
@@ -55,7 +58,7 @@ class model_world {
   void everyone(const std::function<void(int rank, team& t)>& act);
 
  private:
-  struct node;
+  struct process;
   struct posting {
     messages::request* request;
     std::vector<std::byte> eager;
@@ -74,16 +77,16 @@ class model_world {
   void receive(int destination, messages::request& r, std::span<std::byte> buffer, int source,
                int tag);
   void deliver(const key& where);
-  void poll(node& of, shared_banks& banks);
+  void poll(process& of, shared_banks& banks);
   [[nodiscard]] bool poll_idle();
   void finish(messages::request& r, messages::outcome how, int source, std::size_t bytes);
   [[nodiscard]] bool dead(int rank) const;
 
   std::mt19937_64 dice_;
-  std::vector<std::unique_ptr<node>> nodes_;
+  std::vector<std::unique_ptr<process>> processes_;
   std::map<key, line> lines_;
   std::vector<std::function<void()>> events_;
-  std::vector<std::pair<node*, shared_banks*>> idle_;  // banks that wait for something
+  std::vector<std::pair<process*, shared_banks*>> idle_;  // banks that wait for something
   std::int64_t sent_ = 0;
   int shielded_ = -1;
 };

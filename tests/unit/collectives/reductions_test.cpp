@@ -62,6 +62,7 @@ struct setting {
   operand_kind op;
   bool in_place;
   std::uint64_t seed;
+  std::vector<int> nodes = {};  ///< of each rank; empty: all on one
 };
 
 template <class Check>
@@ -110,7 +111,7 @@ using reduce_steps = std::function<void(schedule&, const team&, const reduction&
 
 void check_reduce(const setting& x, const reduce_steps& steps) {
   const int root = static_cast<int>(x.seed % x.ranks);
-  model_world world(x.ranks, x.seed);
+  model_world world(x.ranks, x.seed, x.nodes);
   operands all(x);
   perform(world, [&](schedule& s, team& t) {
     auto r = all.of(t.rank, x.in_place && t.rank == root);
@@ -155,7 +156,7 @@ TEST(reduce, combines_in_parts_what_commutes) {
 using allreduce_steps = std::function<void(schedule&, const team&, const reduction&)>;
 
 void check_allreduce(const setting& x, const allreduce_steps& steps) {
-  model_world world(x.ranks, x.seed);
+  model_world world(x.ranks, x.seed, x.nodes);
   operands all(x);
   perform(world, [&](schedule& s, team& t) { steps(s, t, all.of(t.rank, x.in_place)); });
   if (x.count == 0) return;
@@ -214,7 +215,7 @@ TEST(allreduce, combines_shared_streams_that_are_longer_than_banks) {
 
 void check_scan(const setting& x, bool exclusive,
                 void (*steps)(schedule&, const team&, const reduction&, bool)) {
-  model_world world(x.ranks, x.seed);
+  model_world world(x.ranks, x.seed, x.nodes);
   operands all(x);
   perform(world, [&](schedule& s, team& t) { steps(s, t, all.of(t.rank, x.in_place), exclusive); });
   if (x.count == 0) return;
@@ -244,7 +245,7 @@ void check_reduce_scatter(const setting& x, reduce_scatter_steps steps) {
   for (int i = 0; i < x.ranks; ++i) counts.push_back(x.count * (i % 3));
   setting whole = x;
   whole.count = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
-  model_world world(x.ranks, x.seed);
+  model_world world(x.ranks, x.seed, x.nodes);
   operands all(whole);
   perform(world,
           [&](schedule& s, team& t) { steps(s, t, all.of(t.rank, x.in_place), counts.data()); });
@@ -270,6 +271,83 @@ TEST(reduce_scatter, leaves_each_rank_its_part) {
     check_reduce_scatter(x, reduce_scatter_pairwise);
     if (x.type.layout->is_contiguous()) check_reduce_scatter(x, reduce_scatter_shared);
   });
+}
+
+/// Calls `check` for the settings and several ways to spread the ranks over nodes.
+template <class Check>
+void for_all_nodes(bool commutative_only, bool in_order, const Check& check) {
+  for_all_settings(commutative_only, [&](setting x) {
+    if (!x.type.layout->is_contiguous()) return;
+    for (const auto& nodes : node_maps(x.ranks, x.seed, in_order)) {
+      x.nodes = nodes;
+      SCOPED_TRACE(::testing::Message() << "nodes " << ::testing::PrintToString(nodes));
+      check(x);
+    }
+  });
+}
+
+TEST(two_levels, combine_in_the_order_of_ranks) {
+  for_all_nodes(false, true, [](const setting& x) {
+    check_reduce(x, reduce_two_levels);
+    check_allreduce(x, allreduce_two_levels);
+    check_scan(x, false, scan_two_levels);
+    check_scan(x, true, scan_two_levels);
+    check_reduce_scatter(x, reduce_scatter_two_levels);
+  });
+}
+
+TEST(two_levels, combine_what_commutes_whatever_node_a_rank_is_on) {
+  for_all_nodes(true, false, [](const setting& x) {
+    check_reduce(x, reduce_two_levels);
+    check_allreduce(x, allreduce_two_levels);
+  });
+}
+
+TEST(two_levels, combine_in_parts_on_nodes_of_equally_many_ranks) {
+  for_all_settings(true, [](setting x) {
+    if (!x.type.layout->is_contiguous()) return;
+    for (const int nodes : {1, 2, 3, 4})
+      for (const bool in_order : {true, false}) {
+        if (x.ranks % nodes != 0) continue;
+        x.nodes.clear();
+        for (int rank = 0; rank < x.ranks; ++rank)
+          x.nodes.push_back(in_order ? rank * nodes / x.ranks : rank % nodes);
+        check_reduce(x, reduce_two_level_parts);
+        check_allreduce(x, allreduce_two_level_parts);
+      }
+  });
+}
+
+TEST(two_levels, and_what_is_chosen_combine_in_the_order_of_ranks) {
+  for_all_settings(false, [](setting x) {
+    for (const auto& nodes : node_maps(x.ranks, x.seed, false)) {
+      x.nodes = nodes;
+      SCOPED_TRACE(::testing::Message() << "nodes " << ::testing::PrintToString(nodes));
+      check_reduce(x, reduce);
+      check_allreduce(x, allreduce);
+      check_scan(x, false,
+                 [](schedule& s, const team& t, const reduction& r, bool) { scan(s, t, r); });
+      check_scan(x, true,
+                 [](schedule& s, const team& t, const reduction& r, bool) { exscan(s, t, r); });
+      check_reduce_scatter(x, reduce_scatter);
+    }
+  });
+}
+
+TEST(two_levels, combine_streams_that_are_longer_than_banks) {
+  const auto types = pair_types();
+  const auto& plain =
+      *std::ranges::find_if(types, [](const auto& t) { return t.layout->is_contiguous(); });
+  for (const std::uint64_t seed : {2, 3, 4, 5, 6, 7})
+    for (const bool in_place : {false, true}) {
+      const setting x{6, 12345, plain, {true}, in_place, seed, {0, 0, 0, 1, 1, 1}};
+      check_allreduce(x, allreduce_two_levels);
+      check_allreduce(x, allreduce_two_level_parts);
+      check_reduce(x, reduce_two_levels);
+      check_reduce(x, reduce_two_level_parts);
+      check_scan(x, false, scan_two_levels);
+      check_reduce_scatter(x, reduce_scatter_two_levels);
+    }
 }
 
 }  // namespace

@@ -135,6 +135,9 @@ void allreduce_two_level_parts(schedule& s, const team& t, const reduction& r);
 void gather_two_levels(schedule& s, const team& t, const block* mine, const blocks& all, int root);
 void scatter_two_levels(schedule& s, const team& t, const blocks& all, const block* mine, int root);
 void allgather_two_levels(schedule& s, const team& t, const block* mine, const blocks& all);
+/// Each rank sends one message to each other node: what all ranks of its own node have for the rank
+/// of the same place there. Equal blocks, and nodes of equally many ranks, only.
+void alltoall_two_levels(schedule& s, const team& t, const blocks* from, const blocks& to);
 /// Only where the ranks of each node follow each other, and so reduce_scatter.
 void scan_two_levels(schedule& s, const team& t, const reduction& r, bool exclusive);
 void reduce_scatter_two_levels(schedule& s, const team& t, const reduction& r,

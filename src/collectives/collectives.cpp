@@ -193,6 +193,8 @@ void alltoall(schedule& s, const team& t, const blocks* from, const blocks& to) 
   switch (chosen(t, what, bytes, features | (from ? two_buffers : no_needs))) {
     case algorithm::shared:
       return (varying ? alltoallv_shared : alltoall_shared)(s, t, from, to);
+    case algorithm::two_levels:
+      return alltoall_two_levels(s, t, from, to);
     case algorithm::bruck:
       return alltoall_bruck(s, t, from, to);
     case algorithm::linear:

@@ -1,11 +1,27 @@
 #include "collectives/node_levels.hpp"
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "base/assert.hpp"
 
 namespace headway::collectives {
+
+std::vector<int> divided(std::span<const int> numbers, int ranks_max) {
+  std::unordered_map<int, int> counts, before;
+  for (const int node : numbers) ++counts[node];
+  std::map<std::pair<int, int>, int> found;
+  std::vector<int> made;
+  made.reserve(numbers.size());
+  for (const int node : numbers) {
+    const int all = counts[node], parts = (all + ranks_max - 1) / ranks_max;
+    const int part = before[node]++ * parts / all;
+    made.push_back(found.try_emplace({node, part}, static_cast<int>(found.size())).first->second);
+  }
+  return made;
+}
 
 node_levels::node_levels(const team& whole, std::span<const int> numbers)
     : node_of_(numbers.size()), ranks_(numbers.size()) {

@@ -8,6 +8,10 @@
 
 namespace headway::collectives {
 
+/// Numbers as `node_levels` takes them in which no node has more than `ranks_max` ranks: where
+/// `numbers` has more for one, they are divided evenly.
+[[nodiscard]] std::vector<int> divided(std::span<const int> numbers, int ranks_max);
+
 /// The ranks of a team by the nodes on which they run: for algorithms of two levels, inside the
 /// nodes and between them.
 /// Shape:    nodes are numbered in the order of their first ranks; the ranks of a node ascend.

@@ -43,10 +43,9 @@ node_memory::node_memory(team& ranks, rail_memory memory, progress::engine& engi
       nodes_(where),
       neighbors_(neighbors) {
   if (memory.copies) copies_.emplace(*memory.copies, processes_);
-  if (where.only_one) processes_ = processes_of(members);
-  const bool possible = where.only_one ? 1 < ranks.size && ranks.size <= shm_collective::ranks_max
-                                       : where.number_of != nullptr;
-  if (!possible) calls_ = last_try;
+  const bool together = where.only_one && ranks.size <= shm_collective::ranks_max;
+  if (together) processes_ = processes_of(members);
+  if (ranks.size == 1 || (!together && where.number_of == nullptr)) calls_ = last_try;
 }
 
 bool node_memory::find_levels() {
@@ -54,9 +53,8 @@ bool node_memory::find_levels() {
   std::vector<int> numbers;
   numbers.reserve(all.size());
   for (const auto process : all) numbers.push_back(nodes_.number_of(process));
-  levels_ = std::make_unique<node_levels>(team_, numbers);
-  const int most = levels_->most_ranks();
-  if (most == 1 || most > shm_collective::ranks_max) return false;
+  levels_ = std::make_unique<node_levels>(team_, divided(numbers, shm_collective::ranks_max));
+  if (levels_->most_ranks() == 1) return false;
   for (const int rank : levels_->ranks_on(levels_->own_node()))
     processes_.push_back(all[static_cast<std::size_t>(rank)]);
   return true;
@@ -65,7 +63,7 @@ bool node_memory::find_levels() {
 bool node_memory::try_now() {
   ++calls_;
   if (calls_ != first_try && calls_ != last_try) return false;
-  if (!nodes_.only_one && !levels_ && !find_levels()) {
+  if (processes_.empty() && !find_levels()) {
     calls_ = last_try;
     return false;
   }

@@ -20,7 +20,8 @@ namespace headway::collectives {
 
 /// Gives a team its shared memory: agrees with the other ranks on what all of them can use, and
 /// holds the resources. The only place where collectives use rails' memory. Of ranks on several
-/// nodes those of each node share memory (team::memory.levels), if all nodes can.
+/// nodes those of each node share memory (team::memory.levels), if all nodes can. A node with more
+/// ranks than can share memory counts as several.
 /// Shape:    not at once, because many communicators live for a handful of calls and a process has
 ///           few slots: at the `first_try`th call, and once more at the `last_try`th if no slot was
 ///           free.
@@ -38,7 +39,7 @@ class node_memory {
   /// Where the ranks run: the same on all of them.
   struct nodes {
     bool only_one = false;
-    node_number number_of = nullptr;  ///< of ranks on several; null: they share no memory
+    node_number number_of = nullptr;  ///< null: only ranks on one node share memory, all of them
   };
 
   /// `members` are the ranks' processes. What `neighbors` refers to must outlive this object.
@@ -85,7 +86,7 @@ class node_memory {
   bool try_now();
   /// The ranks that share memory with this one.
   [[nodiscard]] team& local() noexcept { return levels_ ? levels_->local() : team_; }
-  /// False, on all ranks alike: no node has several of them, or one has too many.
+  /// False, on all ranks alike: no node has several of them.
   [[nodiscard]] bool find_levels();
   /// Collective: on a slot. Nothing: there is none.
   [[nodiscard]] std::optional<std::uint32_t> open_slot();
@@ -105,7 +106,7 @@ class node_memory {
   progress::engine& engine_;
   messages::context& members_;
   const nodes nodes_;
-  std::unique_ptr<node_levels> levels_;    // of ranks on several nodes
+  std::unique_ptr<node_levels> levels_;    // of ranks that do not all share memory
   std::vector<rails::peer_id> processes_;  // of `local()`
   std::optional<rail_copies> copies_;
   std::unique_ptr<shm_collective> slots_;

@@ -309,6 +309,44 @@ void allgather_two_levels(schedule& s, const team& t, const block* mine, const b
   }
 }
 
+void alltoall_two_levels(schedule& s, const team& t, const blocks* from, const blocks& to) {
+  node_levels& levels = *t.memory.levels;
+  const team& local = levels.local();
+  const auto bytes = to.of(0).bytes();
+  const auto of_node = local.size * bytes;       // what the ranks of a node have for one rank
+  const auto to_place = levels.nodes() * bytes;  // what a rank has for those of one place
+  const auto rank_at = [&](int node, int place) {
+    return levels.ranks_on(node)[static_cast<std::size_t>(place)];
+  };
+  std::byte* const packed = s.scratch(t.size * bytes);
+  for (int place = 0; place < local.size; ++place)
+    for (int node = 0; node < levels.nodes(); ++node) {
+      const block b = (from ? *from : to).of(rank_at(node, place));
+      s.pack(*b.type, b.data, b.count, packed + place * to_place + node * bytes);
+    }
+  // By the place of the sender, then by the node of the receiver.
+  std::byte* arrived = packed;
+  if (shares_node(t)) {
+    arrived = s.scratch(t.size * bytes);
+    const blocks out{.data = packed, .type = &bytes_type(), .count = to_place};
+    alltoall_shared(s, local, &out, {.data = arrived, .type = &bytes_type(), .count = to_place});
+  }
+  std::byte* const outgoing = s.scratch(t.size * bytes);
+  std::byte* const incoming = s.scratch(t.size * bytes);
+  for (int node = 0; node < levels.nodes(); ++node)
+    for (int place = 0; place < local.size; ++place)
+      s.copy(arrived + place * to_place + node * bytes, outgoing + node * of_node + place * bytes,
+             bytes);
+  const blocks out{.data = outgoing, .type = &bytes_type(), .count = of_node};
+  alltoall(s, same_place(s, t).ranks(), &out,
+           {.data = incoming, .type = &bytes_type(), .count = of_node});
+  for (int node = 0; node < levels.nodes(); ++node)
+    for (int place = 0; place < local.size; ++place) {
+      const block b = to.of(rank_at(node, place));
+      s.unpack(*b.type, incoming + node * of_node + place * bytes, b.data, b.count);
+    }
+}
+
 void scan_two_levels(schedule& s, const team& t, const reduction& r, bool exclusive) {
   node_levels& levels = *t.memory.levels;
   const team& local = levels.local();

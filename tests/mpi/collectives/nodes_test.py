@@ -29,7 +29,8 @@ def main():
             pathlib.Path(folder, node).mkdir()
         known = dict(os.environ, FOLDER=folder, NODES=nodes, HEADWAY_STATS="2")
         done = subprocess.run([mpiexec, "-n", str(len(nodes)), "--timeout", "100",
-                               "unshare", "-m", "sh", "-c", ON_A_NODE, program], env=known)  # fmt: skip
+                               "unshare", "-m", "sh", "-c", ON_A_NODE, program],
+                              env=known)  # fmt: skip
     sys.exit(done.returncode)
 
 

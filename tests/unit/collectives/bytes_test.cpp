@@ -286,6 +286,17 @@ TEST(two_levels, and_what_is_chosen_move_every_block_to_its_place) {
   });
 }
 
+TEST(two_levels, exchange_every_pair_of_blocks_between_nodes_of_equally_many_ranks) {
+  for_all_settings([](setting x) {
+    for (const int nodes : {1, 2, 3, 4})
+      for (const auto& map : equal_nodes(x.ranks, nodes)) {
+        x.nodes = map;
+        check_alltoall(x, alltoall_two_levels, false);
+        check_alltoall(x, alltoall_two_levels, true);
+      }
+  });
+}
+
 TEST(two_levels, move_streams_that_are_longer_than_banks) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed)
     for (const auto& type : pair_types()) {

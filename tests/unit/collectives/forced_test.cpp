@@ -242,6 +242,7 @@ const own_steps algorithms[] = {
     {collective::allreduce, two_levels, reduce_by<allreduce_two_levels>},
     {collective::gather, two_levels, gather_by<gather_two_levels, false>},
     {collective::scatter, two_levels, scatter_by<scatter_two_levels, false>},
+    {collective::alltoall, two_levels, alltoall_by<alltoall_two_levels, false>},
     {collective::allgather, two_levels, allgather_by<allgather_two_levels, false>},
     {collective::allgatherv, two_levels, allgather_by<allgather_two_levels, true>},
     {collective::scan, two_levels, scan_by<scan_two_levels, false>},

@@ -75,6 +75,18 @@ inline std::vector<std::vector<int>> node_maps(int ranks, std::uint64_t seed, bo
   return made;
 }
 
+/// So many nodes of equally many ranks: one behind the other, and dealt out in turns. Nothing, if
+/// that is not possible.
+inline std::vector<std::vector<int>> equal_nodes(int ranks, int nodes) {
+  if (ranks % nodes != 0) return {};
+  std::vector<std::vector<int>> made(2);
+  for (int rank = 0; rank < ranks; ++rank) {
+    made[0].push_back(rank * nodes / ranks);
+    made[1].push_back(rank % nodes);
+  }
+  return made;
+}
+
 inline words joined(const std::vector<words>& parts) {
   words all;
   for (const auto& p : parts) all.insert(all.end(), p.begin(), p.end());

@@ -307,11 +307,8 @@ TEST(two_levels, combine_in_parts_on_nodes_of_equally_many_ranks) {
   for_all_settings(true, [](setting x) {
     if (!x.type.layout->is_contiguous()) return;
     for (const int nodes : {1, 2, 3, 4})
-      for (const bool in_order : {true, false}) {
-        if (x.ranks % nodes != 0) continue;
-        x.nodes.clear();
-        for (int rank = 0; rank < x.ranks; ++rank)
-          x.nodes.push_back(in_order ? rank * nodes / x.ranks : rank % nodes);
+      for (const auto& map : equal_nodes(x.ranks, nodes)) {
+        x.nodes = map;
         check_reduce(x, reduce_two_level_parts);
         check_allreduce(x, allreduce_two_level_parts);
       }

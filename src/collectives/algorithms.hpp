@@ -47,6 +47,8 @@ void allreduce_doubling(schedule& s, const team& t, const reduction& r);
 void allreduce_tree(schedule& s, const team& t, const reduction& r, tree shape);
 /// Each rank reduces a part, then the parts go round a ring. Commutative operators only.
 void allreduce_ring(schedule& s, const team& t, const reduction& r);
+/// The same in 2 log2 n rounds (Rabenseifner). Commutative operators only.
+void allreduce_halving(schedule& s, const team& t, const reduction& r);
 
 // From here on `mine` or `from` is null for the standard's "in place".
 
@@ -78,6 +80,9 @@ void scan_chain(schedule& s, const team& t, const reduction& r, bool exclusive);
 /// in `r.receive` and the result at its beginning.
 void reduce_scatter_pairwise(schedule& s, const team& t, const reduction& r,
                              const std::int64_t* counts);
+/// In log2 n rounds, and two more where n is no power of two. Commutative operators only.
+void reduce_scatter_halving(schedule& s, const team& t, const reduction& r,
+                            const std::int64_t* counts);
 /// Keeps the order of ranks: each rank receives all contributions to its part.
 void reduce_scatter_ordered(schedule& s, const team& t, const reduction& r,
                             const std::int64_t* counts);

@@ -1,37 +1,11 @@
 // The algorithms of allreduce, in messages: each builds a schedule (algorithms.hpp).
-#include <bit>
 #include <utility>
 
+#include "collectives/active_ranks.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/partition.hpp"
 
 namespace headway::collectives {
-namespace {
-
-/// Recursive doubling works on a power of two of the ranks, the active ones; each of the others
-/// first sends its value to an active neighbour, and receives the result from it in the end.
-struct active_ranks {
-  explicit active_ranks(int size) noexcept
-      : count(static_cast<int>(std::bit_floor(static_cast<unsigned>(size)))), extra(size - count) {}
-
-  /// Of each pair of ranks 2i and 2i+1 below `2 * extra` the odd one is active.
-  [[nodiscard]] bool is_passive(int rank) const noexcept {
-    return rank < 2 * extra && rank % 2 == 0;
-  }
-  [[nodiscard]] bool has_passive_neighbour(int rank) const noexcept { return rank < 2 * extra; }
-  [[nodiscard]] int number_of(int rank) const noexcept {
-    return rank < 2 * extra ? rank / 2 : rank - extra;
-  }
-  [[nodiscard]] int rank_of(int number) const noexcept {
-    return number < extra ? 2 * number + 1 : number + extra;
-  }
-
-  int count;
-  int extra;
-};
-
-}  // namespace
-
 void allreduce_doubling(schedule& s, const team& t, const reduction& r) {
   if (r.count == 0 || r.type->size() == 0) return;
   s.set_reducer(r.op);

@@ -90,18 +90,19 @@ constexpr rule rule_table[] = {
     {collective::allreduce, flat, 4 * kb, 64, oversubscribed, no_needs,
      "2 cores, by bench/mpi/allreduce.c: 8 ranks 0.55, 16 ranks 0.49 of doubling"},
     {collective::allreduce, doubling, 8 * kb, any_ranks, always, no_needs, "least rounds"},
+    {collective::allreduce, halving, 256 * kb, any_ranks, always, any_order | power_of_two,
+     "TCP, 4 and 8 ranks, 64 KB 0.7 and 0.4 of ring, 256 KB 0.8 and 0.6"},
     {collective::allreduce, ring, any_bytes, any_ranks, always, any_order, "least bytes per link"},
     {collective::allreduce, doubling, any_bytes, any_ranks, always, no_needs, "keeps the order"},
+    {collective::allreduce, halving, only_forced, any_ranks, always, any_order, by_request},
     {collective::allreduce, binomial, only_forced, any_ranks, always, no_needs, by_request},
     {collective::allreduce, chain, only_forced, any_ranks, always, no_needs, by_request},
 
     {collective::gather, shared, any_bytes, 64, always, node_banks,
      "2 ranks, 64 KB 0.5 of messages"},
-    {collective::gather, two_levels, 16 * kb, 4, always, several_nodes,
-     "2 nodes, 4 ranks, 8 B 0.7 of linear, 8 ranks 1.0"},
     {collective::gather, linear, any_bytes, 8, always, no_needs, "few ranks: no forwarding"},
     {collective::gather, two_levels, 4 * kb, any_ranks, always, several_nodes,
-     "2 nodes, 16 ranks, 8 B 0.3 of binomial, 16 KB 2.8 of linear"},
+     "2 nodes, 16 ranks, mean of 8 B 0.3 of binomial, of 16 KB 2.8 of linear"},
     {collective::gather, binomial, 4 * kb, any_ranks, always, no_needs, "least rounds"},
     {collective::gather, linear, any_bytes, any_ranks, always, no_needs, "no forwarding"},
     {collective::gatherv, shared, any_bytes, 64, always, node_banks, "as gather"},
@@ -175,8 +176,12 @@ constexpr rule rule_table[] = {
      "4 ranks on 2 cores, 64 KB 0.7 of messages"},
     {collective::reduce_scatter, two_levels, any_bytes, any_ranks, always, several_nodes,
      "2 nodes, 4 and 16 ranks, 8 KB 0.3 and 0.07 of messages"},
+    {collective::reduce_scatter, halving, any_bytes, any_ranks, always, any_order | power_of_two,
+     "TCP, 4 and 8 ranks, blocks of 8 KB 0.8 and 0.5 of pairwise, of 512 KB 0.8 and 0.7"},
     {collective::reduce_scatter, ordered, 8 * kb, 4, always, no_needs,
      "4 ranks on 2 cores, TCP, 8 B and 8 KB 0.87 and 0.92 of pairwise"},
+    {collective::reduce_scatter, halving, 64 * kb, any_ranks, always, any_order,
+     "reasoned: few rounds"},
     {collective::reduce_scatter, pairwise, any_bytes, any_ranks, always, any_order, "least bytes"},
     {collective::reduce_scatter, ordered, any_bytes, any_ranks, always, no_needs,
      "keeps the order"},
@@ -207,9 +212,9 @@ constexpr auto first_rows = [] {
 }();
 
 constexpr std::array<const char*, algorithm_count> algorithm_names = {
-    "automatic", "dissemination", "doubling",     "binomial", "flat",       "chain",
-    "pipeline",  "scatter_ring",  "ring",         "bruck",    "linear",     "pairwise",
-    "ordered",   "shared",        "shared_parts", "slots",    "two_levels", "two_level_parts"};
+    "automatic", "dissemination", "doubling", "halving",    "binomial",       "flat",     "chain",
+    "pipeline",  "scatter_ring",  "ring",     "bruck",      "linear",         "pairwise", "ordered",
+    "shared",    "shared_parts",  "slots",    "two_levels", "two_level_parts"};
 constexpr std::array<const char*, static_cast<std::size_t>(collective::unknown)> all_names = {
     "barrier",
     "bcast",

@@ -19,7 +19,8 @@ enum feature : unsigned {
   shared_slots = 8,    ///< the call is blocking, and its value fits into team::memory.slots
   known_edges = 16,    ///< team::memory.edges
   several_nodes = 32,  ///< team::memory.levels, and operands as for `node_banks`
-  equal_nodes = 64     ///< the same, and each node has as many ranks as the others
+  equal_nodes = 64,    ///< the same, and each node has as many ranks as the others
+  power_of_two = 128   ///< of ranks
 };
 
 /// What the choice of an algorithm depends on: equal on all ranks.

@@ -1,5 +1,7 @@
 #include "collectives/collectives.hpp"
 
+#include <bit>
+
 #include "collectives/choice.hpp"
 #include "collectives/node_levels.hpp"
 #include "collectives/shared_banks.hpp"
@@ -14,12 +16,14 @@ constexpr std::int64_t segment_bytes = 128 * 1024;
 
 algorithm chosen(const team& t, collective what, std::int64_t bytes,
                  unsigned features = no_needs) noexcept {
-  return choose({.what = what,
-                 .bytes = bytes,
-                 .ranks = t.size,
-                 .oversubscribed = t.oversubscribed,
-                 .has = features},
-                t.chosen_by_user, t.measured);
+  return choose(
+      {.what = what,
+       .bytes = bytes,
+       .ranks = t.size,
+       .oversubscribed = t.oversubscribed,
+       .has = features |
+              (std::has_single_bit(static_cast<unsigned>(t.size)) ? power_of_two : no_needs)},
+      t.chosen_by_user, t.measured);
 }
 
 /// What the call can use of the memory of nodes. A persistent operation needs banks of its own.
@@ -123,6 +127,8 @@ void allreduce(schedule& s, const team& t, const reduction& r) {
       return allreduce_two_level_parts(s, t, r);
     case algorithm::doubling:
       return allreduce_doubling(s, t, r);
+    case algorithm::halving:
+      return allreduce_halving(s, t, r);
     case algorithm::ring:
       return allreduce_ring(s, t, r);
     default:
@@ -222,6 +228,7 @@ void reduce_scatter(schedule& s, const team& t, const reduction& r, const std::i
   const auto use = chosen(t, collective::reduce_scatter, r.bytes(), ordered_features_of(s, t, r));
   if (use == algorithm::shared) return reduce_scatter_shared(s, t, r, counts);
   if (use == algorithm::two_levels) return reduce_scatter_two_levels(s, t, r, counts);
+  if (use == algorithm::halving) return reduce_scatter_halving(s, t, r, counts);
   if (use == algorithm::ordered) return reduce_scatter_ordered(s, t, r, counts);
   reduce_scatter_pairwise(s, t, r, counts);
 }

@@ -42,6 +42,7 @@ enum class algorithm : std::uint8_t {
   automatic,  ///< as the table says; in a rule: never
   dissemination,
   doubling,
+  halving,
   binomial,
   flat,  ///< all with rank 0 or the root
   chain,

@@ -1,6 +1,7 @@
 #include "tools/headway/collective_meter.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/assert.hpp"
 #include "base/clock.hpp"
@@ -65,6 +66,7 @@ collective_meter::collective_meter(runtime::instance& job, std::size_t bytes_max
   shape_.oversubscribed = t.oversubscribed;
   shape_.has = collectives::any_order | collectives::two_buffers;
   if (t.memory.banks) shape_.has |= collectives::node_banks;
+  if (std::has_single_bit(static_cast<unsigned>(t.size))) shape_.has |= collectives::power_of_two;
   has_slots_ = t.memory.slots != nullptr;
 }
 

@@ -35,6 +35,7 @@ std::string when_text(const rule& r) {
   if ((r.needs & collectives::several_nodes) != 0) all.emplace_back("several nodes");
   if ((r.needs & collectives::equal_nodes) != 0)
     all.emplace_back("several nodes, equally many ranks on each");
+  if ((r.needs & collectives::power_of_two) != 0) all.emplace_back("a power of two of ranks");
   if ((r.needs & collectives::any_order) != 0) all.emplace_back("the operator commutes");
   if ((r.needs & collectives::two_buffers) != 0) all.emplace_back("not in place");
   return fmt::format("{}", fmt::join(all, ", "));

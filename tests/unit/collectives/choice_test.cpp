@@ -8,8 +8,8 @@
 namespace headway::collectives {
 namespace {
 
-constexpr unsigned everything =
-    any_order | two_buffers | node_banks | shared_slots | known_edges | several_nodes | equal_nodes;
+constexpr unsigned everything = any_order | two_buffers | node_banks | shared_slots | known_edges |
+                                several_nodes | equal_nodes | power_of_two;
 
 /// Calls `check` for questions of many sizes about a collective, without and with every feature.
 template <class Check>

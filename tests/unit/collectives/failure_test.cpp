@@ -74,6 +74,8 @@ const scenario scenarios[] = {
                   buffers& b) { reduce_tree(s, t, sum_of(b, t, 3), 0, tree::binomial); }},
     {"allreduce",
      [](schedule& s, team& t, buffers& b) { allreduce_doubling(s, t, sum_of(b, t, 3)); }},
+    {"allreduce, halving",
+     [](schedule& s, team& t, buffers& b) { allreduce_halving(s, t, sum_of(b, t, 10)); }},
     {"allreduce, ring",
      [](schedule& s, team& t, buffers& b) { allreduce_ring(s, t, sum_of(b, t, 10)); }},
     {"allreduce, shared",

@@ -181,8 +181,11 @@ TEST(allreduce, gives_everyone_the_value_in_the_order_of_ranks) {
   });
 }
 
-TEST(allreduce, goes_round_a_ring_where_the_operator_commutes) {
-  for_all_settings(true, [](const setting& x) { check_allreduce(x, allreduce_ring); });
+TEST(allreduce, goes_round_a_ring_or_in_halves_where_the_operator_commutes) {
+  for_all_settings(true, [](const setting& x) {
+    check_allreduce(x, allreduce_ring);
+    check_allreduce(x, allreduce_halving);
+  });
 }
 
 /// Reductions through shared memory, of elements without gaps.
@@ -269,6 +272,7 @@ TEST(reduce_scatter, leaves_each_rank_its_part) {
   });
   for_all_settings(true, [](const setting& x) {
     check_reduce_scatter(x, reduce_scatter_pairwise);
+    check_reduce_scatter(x, reduce_scatter_halving);
     if (x.type.layout->is_contiguous()) check_reduce_scatter(x, reduce_scatter_shared);
   });
 }

@@ -70,6 +70,15 @@ class halves {
   const partition& part_;
 };
 
+/// A passive rank gives its input to its active neighbour, and receives so many elements from it.
+void leave_to_neighbour(schedule& s, values& v, const team& t, const reduction& r,
+                        std::int64_t result_count) {
+  v.send(t.rank + 1, r.input(), r.count);
+  s.close_round();
+  if (result_count > 0) v.receive(t.rank + 1, r.receive, result_count);
+  v.settle();
+}
+
 /// The input of an active rank, combined with that of its passive neighbour.
 const std::byte* with_neighbour(schedule& s, values& v, const team& t, const active_ranks& all,
                                 const reduction& r) {
@@ -90,12 +99,7 @@ void reduce_scatter_halving(schedule& s, const team& t, const reduction& r,
   s.set_reducer(r.op);
   values v(s, *r.type);
   const active_ranks all(t.size);
-  if (all.is_passive(t.rank)) {
-    v.send(t.rank + 1, r.input(), r.count);
-    s.close_round();
-    if (counts[t.rank] > 0) v.receive(t.rank + 1, r.receive, counts[t.rank]);
-    return v.settle();
-  }
+  if (all.is_passive(t.rank)) return leave_to_neighbour(s, v, t, r, counts[t.rank]);
   std::vector<std::int64_t> of_active(static_cast<std::size_t>(all.count));
   for (int rank = 0; rank < t.size; ++rank)
     of_active[static_cast<std::size_t>(all.number_of(rank))] += counts[rank];
@@ -116,12 +120,7 @@ void allreduce_halving(schedule& s, const team& t, const reduction& r) {
   s.set_reducer(r.op);
   values v(s, *r.type);
   const active_ranks all(t.size);
-  if (all.is_passive(t.rank)) {
-    v.send(t.rank + 1, r.input(), r.count);
-    s.close_round();
-    v.receive(t.rank + 1, r.receive, r.count);
-    return v.settle();
-  }
+  if (all.is_passive(t.rank)) return leave_to_neighbour(s, v, t, r, r.count);
   const partition part(r.count, all.count);
   halves own(s, v, all, t.rank, part);
   own.reduce(with_neighbour(s, v, t, all, r), v.at(r.receive, part.begin(all.number_of(t.rank))));

@@ -42,6 +42,7 @@ node_levels::node_levels(const team& whole, std::span<const int> numbers)
   const auto [fewest, most] = std::ranges::minmax(counts);
   fewest_ = static_cast<int>(fewest);
   most_ = static_cast<int>(most);
+  in_order_ = std::ranges::is_sorted(ranks_);
   own_node_ = node_of(whole.rank);
   local_.emplace(whole, ranks_on(own_node_), place_of(whole.rank));
 }
@@ -50,7 +51,5 @@ int node_levels::place_of(int rank) const noexcept {
   const auto all = ranks_on(node_of(rank));
   return static_cast<int>(std::ranges::lower_bound(all, rank) - all.begin());
 }
-
-bool node_levels::in_order() const noexcept { return std::ranges::is_sorted(ranks_); }
 
 }  // namespace headway::collectives

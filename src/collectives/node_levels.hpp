@@ -37,7 +37,7 @@ class node_levels {
   [[nodiscard]] int place_of(int rank) const noexcept;
 
   /// The ranks of each node follow each other.
-  [[nodiscard]] bool in_order() const noexcept;
+  [[nodiscard]] bool in_order() const noexcept { return in_order_; }
   /// Of the nodes with the fewest and the most of them.
   [[nodiscard]] int fewest_ranks() const noexcept { return fewest_; }
   [[nodiscard]] int most_ranks() const noexcept { return most_; }
@@ -56,6 +56,7 @@ class node_levels {
   std::vector<int> ranks_;           // by node
   std::vector<std::size_t> begins_;  // of each node in `ranks_`, and the end
   int own_node_ = 0, fewest_ = 0, most_ = 0;
+  bool in_order_ = false;
   std::optional<team> local_;
 };
 

@@ -76,6 +76,10 @@ class schedule {
   void add_exchange(shared_exchange& what);
   /// So many were added: the phase of the next one.
   [[nodiscard]] int exchanges() const noexcept;
+  /// Where one was added.
+  [[nodiscard]] shared_exchange& last_exchange() noexcept {
+    return *exchanges_[static_cast<std::size_t>(exchanges() - 1)];
+  }
   void set_reducer(const reducer& op) noexcept { reducer_ = op; }
   /// Memory until the schedule is recycled, aligned to a cache line, never moved.
   [[nodiscard]] std::byte* scratch(std::int64_t bytes) { return scratch_.take(bytes); }

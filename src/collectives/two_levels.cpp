@@ -8,6 +8,7 @@
 #include "collectives/collectives.hpp"
 #include "collectives/node_levels.hpp"
 #include "collectives/partition.hpp"
+#include "collectives/shared_exchange.hpp"
 #include "collectives/team_part.hpp"
 
 namespace headway::collectives {
@@ -60,25 +61,33 @@ team_part same_place(schedule& s, const team& t) {
 /// Whether this rank is not alone on its node.
 bool shares_node(const team& t) { return t.memory.levels->local().size > 1; }
 
+/// Those that read what this rank has just shown go on with messages, so they are woken for it.
+void others_go_on(schedule& s) { s.last_exchange().stream().set_urgent(); }
+
 /// A reduction of the same values by the ranks of this node, to one of them.
 /// Returns what that rank has then: as input for the nodes' reduction.
 reduction reduce_in_node(schedule& s, const team& t, reduction r, int place, void* result) {
   const team& local = t.memory.levels->local();
-  const bool collects = local.rank == place;
-  if (shares_node(t)) {
-    reduction here = r;
-    here.receive = collects ? result : nullptr;
-    here.send = r.input();
-    here.in_place = collects && r.input() == result;
-    if (here.in_place) here.receive = result;
-    s.set_reducer(r.op);
-    reduce_shared(s, local, here, place);
-    r.send = result;
-  } else {
+  if (!shares_node(t)) {
     r.send = r.input();
+    r.in_place = false;
+    return r;
   }
+  reduction here = r;
+  here.receive = local.rank == place ? result : nullptr;
+  here.send = r.input();
+  here.in_place = here.receive == here.send;
+  reduce_shared(s, local, here, place);
+  others_go_on(s);
+  r.send = result;
   r.in_place = false;
   return r;
+}
+
+/// The blocks of the ranks of this node, at one of them.
+void gather_in_node(schedule& s, const team& t, const block& own, const blocks& all, int place) {
+  gather_shared(s, t.memory.levels->local(), &own, all, place);
+  others_go_on(s);
 }
 
 /// `data` is on that rank of the node; then on all of them.
@@ -139,7 +148,10 @@ bool lies_by_node(const node_levels& levels, const blocks& all, const packed_by_
 
 void barrier_two_levels(schedule& s, const team& t) {
   const leaders each(t);
-  if (shares_node(t)) barrier_shared(s, t.memory.levels->local());
+  if (shares_node(t)) {
+    barrier_shared(s, t.memory.levels->local());
+    others_go_on(s);
+  }
   if (each.include_own()) barrier(s, each.as_team(s).ranks());
   bcast_in_node(s, t, {nullptr, 0, &bytes_type()}, each.place());
 }
@@ -213,7 +225,7 @@ void gather_two_levels(schedule& s, const team& t, const block* mine, const bloc
   std::byte* const own_begin = is_root ? whole + packed.begin(node) : whole;
   const block own = mine ? *mine : all.of(t.rank);
   if (shares_node(t)) {
-    gather_shared(s, levels.local(), &own, packed.of_node(node, own_begin), each.place());
+    gather_in_node(s, t, own, packed.of_node(node, own_begin), each.place());
   } else if (each.include_own()) {
     w.move(own, {own_begin, bytes, &bytes_type()}, wire_buffers::later_steps::read_it);
   }
@@ -285,7 +297,7 @@ void allgather_two_levels(schedule& s, const team& t, const block* mine, const b
                                     : s.scratch(packed.bytes());
   const block own = mine ? *mine : all.of(t.rank);
   const auto here = packed.of_node(node, whole + packed.begin(node));
-  if (shares_node(t)) gather_shared(s, levels.local(), &own, here, each.place());
+  if (shares_node(t)) gather_in_node(s, t, own, here, each.place());
   else w.move(own, here.of(0), wire_buffers::later_steps::read_it);
   if (each.include_own()) {
     const auto nodes = each.as_team(s);
@@ -330,6 +342,7 @@ void alltoall_two_levels(schedule& s, const team& t, const blocks* from, const b
     arrived = s.scratch(t.size * bytes);
     const blocks out{.data = packed, .type = &bytes_type(), .count = to_place};
     alltoall_shared(s, local, &out, {.data = arrived, .type = &bytes_type(), .count = to_place});
+    others_go_on(s);
   }
   std::byte* const outgoing = s.scratch(t.size * bytes);
   std::byte* const incoming = s.scratch(t.size * bytes);
@@ -356,8 +369,12 @@ void scan_two_levels(schedule& s, const team& t, const reduction& r, bool exclus
   // What the nodes' scan begins with: the values of all ranks of the node, combined.
   std::byte* total = is_last ? s.scratch(r.bytes()) : nullptr;
   if (is_last && exclusive) s.copy(r.input(), total, r.bytes());
-  if (shares_node(t)) scan_shared(s, local, r, exclusive);
-  else if (!exclusive) s.copy(r.input(), r.receive, r.bytes());
+  if (shares_node(t)) {
+    scan_shared(s, local, r, exclusive);
+    others_go_on(s);
+  } else if (!exclusive) {
+    s.copy(r.input(), r.receive, r.bytes());
+  }
   if (is_last && !exclusive) s.copy(r.receive, total, r.bytes());
   if (is_last && exclusive && local.rank > 0) s.combine(r.receive, total, r.count);
   const bool is_first_node = levels.own_node() == 0;

@@ -1,5 +1,5 @@
 /* Of ranks on several nodes only the first one of each node sends messages of a small allreduce or
- * barrier, in every form of the call. nodes_test.py starts it; NODES has a letter for each rank's
+ * barrier, in every form of the call. on_nodes.py starts it; NODES has a letter for each rank's
  * node. */
 #include "check_all.h"
 

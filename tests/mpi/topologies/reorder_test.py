@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""Runs `reorder` on two nodes, packages or L3 caches that this machine imitates, in mount
-namespaces of their own. Nodes: ranks take turns between two folders that stand for /dev/shm, and so
-do not share memory with the others. Packages and caches: ranks take turns between two processors,
-which the kernel's files say to be of different ones.
+"""Runs `reorder` on two packages or L3 caches that this machine imitates, in mount namespaces of
+their own: ranks take turns between two processors, which the kernel's files say to be of different
+ones. Nodes: tests/mpi/on_nodes.py.
 
-    reorder_test.py MPIEXEC PROGRAM node|package|cache
+    reorder_test.py MPIEXEC PROGRAM package|cache
 
 Exit status 77: this user may not make mount namespaces, or there is one processor only.
 """
@@ -15,7 +14,6 @@ import sys
 import tempfile
 
 RANKS = 8
-ON_A_NODE = ('mount --bind "$FOLDER/node$((PMI_RANK % 2))" /dev/shm && exec "$0"')
 ON_A_PROCESSOR = ('test $((PMI_RANK % 2)) = 0 && own=$FIRST || own=$SECOND; '
                   'exec taskset -c $own "$0" $RESOURCE')
 # What is said to be different: the resource, and the file of each processor.
@@ -26,16 +24,6 @@ DIFFERENT = {"package": ("hwloc://Package", "topology/physical_package_id"),
 def skip(why):
     print(f"skipped: {why}")
     sys.exit(77)
-
-
-def unshared(script, *words):
-    return ["unshare", "-m", "sh", "-c", script, *words]
-
-
-def on_nodes(command, program, folder):
-    for node in range(2):
-        pathlib.Path(folder, f"node{node}").mkdir()
-    return [*command, "--env", f"FOLDER={folder}", *unshared(ON_A_NODE, program)]
 
 
 def on_processors(command, program, folder, what):
@@ -54,8 +42,8 @@ def on_processors(command, program, folder, what):
     values = {"FIRST": processors[0], "SECOND": processors[1], "RESOURCE": resource}
     for key, value in values.items():
         command = [*command, "--env", f"{key}={value}"]
-    return unshared(" && ".join([*mounts, 'exec "$0" "$@"']), *command, "sh", "-c",
-                    ON_A_PROCESSOR, program)
+    script = " && ".join([*mounts, 'exec "$0" "$@"'])
+    return ["unshare", "-m", "sh", "-c", script, *command, "sh", "-c", ON_A_PROCESSOR, program]
 
 
 def main():
@@ -65,9 +53,7 @@ def main():
                           stderr=subprocess.DEVNULL).returncode != 0:
             skip("no mount namespaces for this user")
         command = [mpiexec, "-n", str(RANKS), "--timeout", "60"]
-        command = (on_nodes(command, program, folder) if what == "node" else
-                   on_processors(command, program, folder, what))
-        done = subprocess.run(command)
+        done = subprocess.run(on_processors(command, program, folder, what))
     sys.exit(done.returncode)
 
 

@@ -80,6 +80,25 @@ TEST(wakes, of_readers_that_show_something_in_turn_cannot_wait) {
   EXPECT_EQ(all.world.urgent_wakes(1), size - 1);
 }
 
+/// In two levels the first rank of a node sends what the others have shown to other nodes.
+TEST(wakes, of_readers_that_send_to_other_nodes_cannot_wait) {
+  model_world world(4, 1, {0, 0, 1, 1});
+  std::vector<std::int64_t> mine(4, 1), sum(4);
+  const auto& type = datatypes::layout::of(datatypes::number::int64);
+  ASSERT_NO_FATAL_FAILURE(perform(world, [&](schedule& s, team& t) {
+    allreduce_two_levels(
+        s, t,
+        {.send = &mine[static_cast<std::size_t>(t.rank)],
+         .receive = &sum[static_cast<std::size_t>(t.rank)],
+         .count = 1,
+         .type = &type,
+         .op = predefined(collectives::operation::sum, datatypes::number::int64).value()});
+  }));
+  EXPECT_EQ(sum, std::vector<std::int64_t>(4, 4));
+  EXPECT_EQ(world.urgent_wakes(1), 1);
+  EXPECT_EQ(world.urgent_wakes(0), 0) << "rank 1 only copies the result";
+}
+
 TEST(wakes, of_readers_that_delay_a_later_stream_cannot_wait) {
   ranks all(8);
   std::vector<schedule_ptr> started;

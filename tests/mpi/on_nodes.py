@@ -3,7 +3,7 @@
 have a /dev/shm of their own, in mount namespaces, and messages between nodes go over TCP. Packets
 are counted (HEADWAY_STATS).
 
-    nodes_test.py MPIEXEC PROGRAM NODES
+    on_nodes.py MPIEXEC PROGRAM NODES
 
 NODES: a letter for each rank, the same one for ranks on the same node: `aabb`.
 Exit status 77: this user may not make mount namespaces.

@@ -55,8 +55,6 @@ struct team {
   [[nodiscard]] int bound_rank(int of) const noexcept {
     return part_of_.empty() || of < 0 ? of : part_of_[static_cast<std::size_t>(of)];
   }
-  /// Empty: this team is no part of another one.
-  [[nodiscard]] std::span<const int> bound_ranks() const noexcept { return part_of_; }
 
   /// The call in which the ranks agree on something.
   call agrees_in = {};
@@ -78,7 +76,7 @@ struct team {
   void return_operation() noexcept { drawn_.fetch_sub(1, std::memory_order_relaxed); }
 
  private:
-  std::span<const int> part_of_;
+  std::span<const int> part_of_;  ///< empty: this team is no part of another one
   std::atomic<std::uint64_t> drawn_{0};
 };
 

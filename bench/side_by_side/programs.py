@@ -64,7 +64,7 @@ METRICS = {
     # not enough.
     "allreduce": Metric(("ranks", "bytes"), "mean_us", "µs, slowest rank's mean", also="median_us"),
     "collectives": Metric(("operation", "ranks", "bytes"), "median_us",
-                          "µs, slowest rank's median"),
+                          "µs on the slowest rank of each call, median"),
     "thread_collectives": Metric(("operation", "ranks", "threads", "bytes"), "mean_us",
                                  "µs, mean over the threads", also="slowest_us"),
     "neighbors": Metric(("ranks", "bytes"), "mean_us", "µs, slowest rank's mean", also="median_us"),

@@ -203,8 +203,8 @@ def two_namespaces(rate=None):
 @contextlib.contextmanager
 def two_nodes(rate=None):
     """Two nodes that this machine imitates: two namespaces, each with a /dev/shm of its own, so
-    that only ranks of the same one share memory. Headway alone takes them for nodes; other
-    libraries go by the host's name. As `two_namespaces` otherwise.
+    that only ranks of the same one share memory. Only Headway regards them as nodes; other
+    libraries compare the names of hosts. As `two_namespaces` otherwise.
     """
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder, two_namespaces(rate) as place:
         prefixes = []

@@ -177,9 +177,7 @@ void reduce_two_level_parts(schedule& s, const team& t, const reduction& r, int 
   node_levels& levels = *t.memory.levels;
   const int node = levels.node_of(root);
   const bool collects = levels.own_node() == node;
-  reduction here = r;
-  if (t.rank != root) here.send = r.input(), here.in_place = false;
-  reduce_in_parts(s, levels.local(), here, collects ? levels.place_of(root) : no_rank,
+  reduce_in_parts(s, levels.local(), r, collects ? levels.place_of(root) : no_rank,
                   [&](std::byte* part, std::int64_t count) {
                     reduce(s, same_place(s, t).ranks(),
                            {.send = part,

@@ -17,15 +17,24 @@ namespace headway::base {
 /// all caches without reading it, and the reader then reads memory. Which cores the two threads run
 /// on changes while a program runs, so the first bytes of one copy in many go through the caches
 /// and are timed; the first ones soon.
+///
+/// Where the two threads go through more data than the caches hold, stores between near cores are
+/// slow too. If the memory that is written fits into the caches, streams would only take it from
+/// there. So a copier can compare: if a copy of 4 KiB or more is slow, the next one streams and is
+/// timed, and the others stream only if it is quicker.
 /// docs/decisions/0028-streaming-stores.md has the figures.
 ///
-/// Shape:    three bytes; one for each reader, or for each group of readers.
+/// Shape:    six bytes; one for each reader, or for each group of readers.
 /// Threads:  any. What is learnt is read and written relaxed, and carries nothing: threads that
 ///           copy at the same time may time one copy more or less. A release store behind `copy`
 ///           publishes the bytes.
 /// Progress: never waits.
 class copy_for_reader {
  public:
+  /// What follows if copies of 4 KiB or more are slow.
+  enum class slow_copies : std::uint8_t { stream, compare };
+  explicit copy_for_reader(slow_copies after = slow_copies::stream) noexcept : after_(after) {}
+
   /// Memcpy; the two blocks do not overlap.
   [[gnu::always_inline]] void copy(std::byte* to, const std::byte* from,
                                    std::size_t size) noexcept {
@@ -44,8 +53,14 @@ class copy_for_reader {
   [[nodiscard]] bool times_next() const noexcept {
     return until_timed_.load(std::memory_order_relaxed) <= 1;
   }
+  /// Whether it then streams, to be compared with the last one, if it has 4 KiB or more.
+  [[nodiscard]] bool compares_next() const noexcept {
+    return slow_ns_per_kib_.load(std::memory_order_relaxed) != 0;
+  }
   /// What is concluded from a copy through the caches that took so long.
   void learn(std::size_t size, std::uint64_t ns) noexcept;
+  /// The same for one that streamed, after a slow one.
+  void learn_streamed(std::size_t size, std::uint64_t ns) noexcept;
 
   static constexpr std::size_t streamed_bytes_min = 512;
 
@@ -68,15 +83,19 @@ class copy_for_reader {
   // may be quick, because its lines are in no cache after a stream.
   static constexpr std::uint8_t against_max = 2;
 
+  [[nodiscard]] static std::uint16_t per_kib(std::size_t size, std::uint64_t ns) noexcept;
+  void conclude(bool slow, std::uint8_t period) noexcept;
   void copy_timed(std::byte* to, const std::byte* from, std::size_t size) noexcept;
   void copy_as_learnt(std::byte* to, const std::byte* from, std::size_t size) const noexcept {
     if (streams()) detail::copy_by_streaming_stores(to, from, size);
     else copy_between_cores(to, from, size);
   }
 
+  const slow_copies after_;
   std::atomic<std::uint8_t> until_timed_{first_timed};
   std::atomic<std::uint8_t> against_{0};  // in a row, what is done now
   std::atomic<bool> streams_{false};
+  std::atomic<std::uint16_t> slow_ns_per_kib_{0};  // of the last one, if it is to be compared
 };
 
 }  // namespace headway::base

@@ -157,7 +157,7 @@ class record_sender {
   doorbell hurry_bell_;
   std::atomic<state> state_;
   const bool fence_always_;
-  base::copy_for_reader copy_to_ring_;
+  base::copy_for_reader copy_to_ring_{base::copy_for_reader::slow_copies::compare};
   std::atomic<std::uint64_t> starved_at_{not_starved};  // `consumed` when there was no room
   attachment* const way_;
   [[no_unique_address]] base::process_edge to_peer_;

@@ -10,6 +10,7 @@
 #include "base/spinlock.hpp"
 #include "base/thread_annotations.hpp"
 #include "collectives/rank_set.hpp"
+#include "collectives/used_extent.hpp"
 #include "rails/shm_slots.hpp"
 
 namespace headway::collectives {
@@ -17,7 +18,8 @@ namespace headway::collectives {
 /// Bytes of this rank's shared memory that streams of its persistent operations take in turns, each
 /// in one piece. Banks that they have alone would be so small that their lines still lie in the
 /// readers' caches when they are written again, which takes twice as long (decision 21).
-/// Shape:    at most half of it for a stream, and `streams_max` streams.
+/// Shape:    at most half of it for a stream, and `streams_max` streams. They go round in few of
+///           its bytes (used_extent.hpp), and more of it only where those may still be read.
 /// Threads:  any.
 /// Progress: never waits. Where other streams may still be read, the answer is nothing: then the
 ///           operation uses its own bank, so that none waits for the readers of another one.
@@ -29,7 +31,7 @@ class byte_ring {
     std::int64_t bytes;
   };
   byte_ring(rails::shm_slots& memory, std::span<const rails::peer_id> processes, std::uint32_t slot,
-            const extent& where);
+            const extent& where, bool oversubscribed);
   byte_ring(const byte_ring&) = delete;
   byte_ring& operator=(const byte_ring&) = delete;
 
@@ -49,6 +51,9 @@ class byte_ring {
     std::int64_t begin, end;
   };
   [[nodiscard]] bool is_read(const stream& s) const noexcept;
+  /// Forgets streams that were read. False: others may still read where these bytes are.
+  [[nodiscard]] bool make_room(std::int64_t begin, std::int64_t bytes) noexcept
+      HEADWAY_REQUIRES(lock_);
   /// The oldest stream lies where `bytes` from `begin` on are, or in what is skipped before.
   [[nodiscard]] bool is_in_the_way(std::int64_t begin, std::int64_t bytes) const noexcept
       HEADWAY_REQUIRES(lock_);
@@ -63,6 +68,7 @@ class byte_ring {
   std::size_t first_ HEADWAY_GUARDED_BY(lock_) = 0;
   std::size_t count_ HEADWAY_GUARDED_BY(lock_) = 0;
   std::int64_t next_ HEADWAY_GUARDED_BY(lock_) = 0;
+  used_extent used_ HEADWAY_GUARDED_BY(lock_);
 };
 
 }  // namespace headway::collectives

@@ -53,7 +53,7 @@ persistent_banks::persistent_banks(team& ranks, team& local, rails::shm_slots& m
       memory_(memory),
       processes_(processes.begin(), processes.end()),
       slot_(slot),
-      ring_(memory, processes, slot, {.at = ring_at, .bytes = ring_bytes}),
+      ring_(memory, processes, slot, {.at = ring_at, .bytes = ring_bytes}, local.oversubscribed),
       areas_(areas) {
   HEADWAY_ASSERT(processes.size() == static_cast<std::size_t>(local.size));
 }

@@ -107,7 +107,7 @@ class shared_banks final : private rails::shm_slots::watcher {
   base::spinlock lock_;
   base::intrusive_list<shared_exchange, open_tag> open_ HEADWAY_GUARDED_BY(lock_);
   base::intrusive_list<shared_exchange, pending_tag> pending_ HEADWAY_GUARDED_BY(lock_);
-  shown_exchanges shown_ HEADWAY_GUARDED_BY(lock_){memory_, readers_};
+  shown_exchanges shown_ HEADWAY_GUARDED_BY(lock_){memory_, readers_, team_.oversubscribed};
   std::uint64_t last_bound_ HEADWAY_GUARDED_BY(lock_) = 0;
   std::uint64_t last_in_line_ HEADWAY_GUARDED_BY(lock_) = 0;  // by `try_show_in_line`
   bool polled_ HEADWAY_GUARDED_BY(lock_) = false;             // the ltask is submitted

@@ -1,28 +1,10 @@
 #include "collectives/shown_exchanges.hpp"
 
-#include <algorithm>
-
 namespace headway::collectives {
-
-/// How much of the bank streams of so many bytes go round in: at least two places, because there
-/// are two lines.
-std::int64_t shown_exchanges::used_by(std::int64_t bytes) const noexcept {
-  return std::min(std::max(used_bytes_, 2 * bytes), memory_.bank_bytes());
-}
 
 /// Each stream in one piece, but for those that fill the bank.
 std::int64_t shown_exchanges::next_begin(std::int64_t bytes) const noexcept {
-  return next_byte_ + bytes <= used_by(bytes) ? next_byte_ : 0;
-}
-
-/// A page that a rank reads for the first time costs it a page fault, which takes longer than to
-/// read what is in it. So the first streams go round in few pages, and more are used as more
-/// follow; all ranks together use no more than the caches hold that they share.
-void shown_exchanges::gone_round() noexcept {
-  constexpr int rounds = 8;
-  constexpr std::int64_t of_all_ranks = 4 * 1024 * 1024;
-  const auto most = std::min(memory_.bank_bytes(), of_all_ranks / memory_.size());
-  if (++rounds_ % rounds == 0) used_bytes_ = std::max(used_bytes_, std::min(2 * used_bytes_, most));
+  return next_byte_ + bytes <= used_.bytes_for(bytes) ? next_byte_ : 0;
 }
 
 /// What readers have finished is mostly known from their next lines, which this rank reads anyway.
@@ -60,7 +42,7 @@ void shown_exchanges::add(std::uint64_t exchange, rank_set readers) noexcept {
 std::int64_t shown_exchanges::add(std::uint64_t exchange, rank_set readers,
                                   std::int64_t bytes) noexcept {
   const auto begin = next_begin(bytes);
-  if (begin < next_byte_) gone_round();
+  if (begin < next_byte_) used_.gone_round();
   next_byte_ = begin + bytes;
   shown_[(first_ + count_++) % shown_max] = {exchange, readers, begin, next_byte_};
   return begin;

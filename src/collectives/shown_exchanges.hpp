@@ -7,6 +7,7 @@
 #include "collectives/bank_memory.hpp"
 #include "collectives/bank_readers.hpp"
 #include "collectives/rank_set.hpp"
+#include "collectives/used_extent.hpp"
 
 namespace headway::collectives {
 
@@ -16,8 +17,8 @@ namespace headway::collectives {
 /// Progress: never waits.
 class shown_exchanges {
  public:
-  shown_exchanges(const bank_memory& memory, bank_readers& readers) noexcept
-      : memory_(memory), readers_(readers) {}
+  shown_exchanges(const bank_memory& memory, bank_readers& readers, bool oversubscribed) noexcept
+      : readers_(readers), used_(memory.bank_bytes(), memory.size(), oversubscribed) {}
 
   /// Whether no rank reads any more what the exchange's line holds.
   [[nodiscard]] bool is_line_free(std::uint64_t exchange) noexcept;
@@ -30,20 +31,16 @@ class shown_exchanges {
                                  std::int64_t bytes) noexcept;
 
  private:
-  [[nodiscard]] std::int64_t used_by(std::int64_t bytes) const noexcept;
   [[nodiscard]] std::int64_t next_begin(std::int64_t bytes) const noexcept;
-  void gone_round() noexcept;
 
-  const bank_memory& memory_;
   bank_readers& readers_;
   // What others may still read, from `first_` on, `count_` entries.
   static constexpr std::size_t shown_max = 64;
   std::array<shown_exchange, shown_max> shown_ = {};
   std::size_t first_ = 0;
   std::size_t count_ = 0;
-  std::int64_t next_byte_ = 0;           // of the bank
-  std::int64_t used_bytes_ = 64 * 1024;  // its first bytes: see `used_by`
-  int rounds_ = 0;                       // of streams in them
+  used_extent used_;            // of the bank
+  std::int64_t next_byte_ = 0;  // of the bank
 };
 
 }  // namespace headway::collectives

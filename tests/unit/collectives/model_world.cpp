@@ -46,7 +46,7 @@ struct model_world::process final : transport, peer_copies, rails::shm_slots {
   void open_ring() {
     constexpr std::size_t at = rails::shm_slots::banked_bytes / 2;
     ring = std::make_unique<byte_ring>(*this, local_processes(), 1,
-                                       byte_ring::extent{.at = at, .bytes = 4096});
+                                       byte_ring::extent{.at = at, .bytes = 4096}, false);
   }
   [[nodiscard]] std::vector<rails::peer_id> local_processes() {
     std::vector<rails::peer_id> made;

@@ -164,12 +164,26 @@ class one_area final : public rails::shm_slots {
   std::unique_ptr<std::byte[]> memory = std::make_unique<std::byte[]>(banked_bytes);
 };
 
-TEST(byte_ring, gives_no_byte_again_that_may_still_be_read) {
+/// A ring whose streams one rank reads.
+struct ring_of_one {
+  ring_of_one(std::int64_t bytes, int ranks, bool oversubscribed)
+      : ring(slots, std::vector(static_cast<std::size_t>(ranks), rails::peer_id{0}), 0,
+             {.at = 8192, .bytes = bytes}, oversubscribed) {}
+  [[nodiscard]] std::optional<std::int64_t> take(std::uint64_t exchange, std::int64_t bytes) {
+    return ring.take({.page_at = 0, .exchange = exchange, .readers = rank_set::only(0)}, bytes);
+  }
+  void finish(std::uint64_t exchange) {
+    bank_memory::reading_in(slots.memory.get())->finish(exchange);
+  }
+
   one_area slots;
-  const std::vector processes{rails::peer_id{0}};
-  constexpr std::int64_t bytes = 1024;
-  byte_ring ring(slots, processes, 0, {.at = 8192, .bytes = bytes});
-  auto* const reading = bank_memory::reading_in(slots.memory.get());
+  byte_ring ring;
+};
+
+/// Of random streams, some of which are read after a while.
+void take_at_random(std::int64_t bytes, std::int64_t longest) {
+  SCOPED_TRACE(bytes);
+  ring_of_one of(bytes, 1, false);
   struct held {
     std::uint64_t exchange;
     std::int64_t begin, end;
@@ -178,10 +192,8 @@ TEST(byte_ring, gives_no_byte_again_that_may_still_be_read) {
   std::mt19937_64 dice(3);
   int given = 0, refused = 0;
   for (std::uint64_t exchange = 2; exchange < 20'000; ++exchange) {
-    const auto length = static_cast<std::int64_t>(dice() % (bytes / 2)) + 1;
-    const auto begin =
-        ring.take({.page_at = 0, .exchange = exchange, .readers = rank_set::only(0)}, length);
-    if (begin) {
+    const auto length = static_cast<std::int64_t>(dice() % static_cast<std::uint64_t>(longest)) + 1;
+    if (const auto begin = of.take(exchange, length)) {
       ++given;
       ASSERT_GE(*begin, 0);
       ASSERT_LE(*begin + length, bytes);
@@ -193,17 +205,46 @@ TEST(byte_ring, gives_no_byte_again_that_may_still_be_read) {
       ASSERT_FALSE(all.empty());
     }
     while (!all.empty() && dice() % 3 == 0) {
-      reading->finish(all.front().exchange);
+      of.finish(all.front().exchange);
       all.pop_front();
     }
   }
   EXPECT_GT(given, 1000);
   EXPECT_GT(refused, 1000);
-  reading->finish(20'000);
-  EXPECT_TRUE(
-      ring.take({.page_at = 0, .exchange = 20'001, .readers = rank_set::only(0)}, bytes / 2));
-  EXPECT_FALSE(
-      ring.take({.page_at = 0, .exchange = 20'002, .readers = rank_set::only(0)}, bytes / 2 + 1));
+  of.finish(20'000);
+  EXPECT_TRUE(of.take(20'001, bytes / 2));
+  EXPECT_FALSE(of.take(20'002, bytes / 2 + 1));
+}
+
+TEST(byte_ring, gives_no_byte_again_that_may_still_be_read) {
+  take_at_random(1024, 512);
+  take_at_random(256 * 1024, 64 * 1024);  // of which it first uses a part
+}
+
+constexpr std::int64_t kib = 1024;
+
+TEST(byte_ring, goes_round_in_few_bytes_as_long_as_those_are_read) {
+  ring_of_one of(1024 * kib, 1, false);
+  std::uint64_t exchange = 2;
+  for (int i = 0; i < 7 * 64; ++i, ++exchange) {
+    EXPECT_LE(of.take(exchange, kib).value() + kib, 64 * kib);
+    of.finish(exchange);
+  }
+  // No more are read.
+  for (int i = 0; i < 17; ++i) EXPECT_TRUE(of.take(exchange++, 60 * kib)) << i;
+  EXPECT_FALSE(of.take(exchange, 60 * kib));
+}
+
+TEST(byte_ring, goes_round_in_what_the_caches_hold_that_the_ranks_use_together) {
+  for (const bool oversubscribed : {false, true}) {
+    ring_of_one of(1024 * kib, 8, oversubscribed);
+    std::int64_t end = 0;
+    for (std::uint64_t exchange = 2; exchange < 50'000; ++exchange) {
+      end = std::max(end, of.take(exchange, kib).value() + kib);
+      of.finish(exchange);
+    }
+    EXPECT_EQ(end, (oversubscribed ? 128 : 512) * kib);
+  }
 }
 
 }  // namespace

@@ -23,7 +23,8 @@ struct near_target {
 };
 
 // One-sided operations by loads and stores, or by the kernel's copies. They have ended, at the
-// target too, when they return. The caller has checked that they are inside of the window.
+// target too, when they return, but for the puts that `slots` gathers. The caller has checked that
+// they are inside of the window.
 // Not inlined: the operations of window.cpp on one row of mapped memory need none of it.
 // Threads:  any.
 // Errors:   `lost`: the kernel does not copy, because the process has ended; or one has ended while

@@ -16,6 +16,7 @@ namespace headway::windows {
 /// What an origin requests in a slot.
 enum class slot_action : std::uint8_t {
   put,               ///< data: the bytes
+  puts,              ///< data: several puts, see gathered_puts
   get,               ///< the answer has the bytes
   accumulate,        ///< data, or what is staged: the operand
   fetch,             ///< data: the operand; the answer has what was there behind it

@@ -1,6 +1,8 @@
 #include "windows/slot_service.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -9,6 +11,7 @@
 #include "base/thread_role.hpp"
 #include "progress/core/engine.hpp"
 #include "progress/waiting/sleep_signs.hpp"
+#include "windows/gathered_puts.hpp"
 #include "windows/update.hpp"
 #include "windows/wire.hpp"
 
@@ -85,6 +88,7 @@ bool slot_service::serve(request_slot& slot) noexcept {
 /// Its data is what is put, or was got; or an operand, and behind it what was there; or an expected
 /// value, the new one, and what was there. What was there begins at a multiple of 16.
 void slot_service::carry_out(request_slot& slot) noexcept {
+  if (slot.what == slot_action::puts) return put_all(slot);
   const auto& one = datatypes::layout::of(slot.kind);
   const auto bytes = static_cast<std::size_t>(slot.count * one.size());
   std::byte* const there = of_.memory.at(slot.offset, static_cast<std::int64_t>(bytes));
@@ -112,6 +116,18 @@ void slot_service::carry_out(request_slot& slot) noexcept {
   if (!how) return;  // the origin has checked it
   const bool fetches = slot.what == slot_action::fetch;
   how->apply(there, slot.count, data, fetches ? data + padded(bytes) : nullptr);
+}
+
+void slot_service::put_all(request_slot& slot) noexcept {
+  const auto all = std::span<const std::byte>(slot.data);
+  slot.how = status::ok;
+  gathered_puts::for_each_block(all.first(std::min<std::size_t>(slot.count, all.size())),
+                                [&](std::int64_t offset, std::span<const std::byte> bytes) {
+                                  std::byte* const there = of_.memory.at(
+                                      offset, static_cast<std::int64_t>(bytes.size()));
+                                  if (there == nullptr) slot.how = status::out_of_range;
+                                  else base::copy_small(there, bytes.data(), bytes.size());
+                                });
 }
 
 std::byte* slot_service::operand_of(request_slot& slot, std::size_t bytes) noexcept {

@@ -50,6 +50,7 @@ class slot_service final : public progress::ltask {
  private:
   [[nodiscard]] bool serve(request_slot& slot) noexcept;
   void carry_out(request_slot& slot) noexcept;
+  void put_all(request_slot& slot) noexcept;
   /// Copies between the window and the origin's memory. False: the kernel refuses, or the thread
   /// does not wait.
   [[nodiscard]] bool copy(const request_slot& slot, std::byte* there, std::size_t bytes) noexcept;

@@ -1,7 +1,11 @@
 #include "windows/slot_way.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/assert.hpp"
 #include "base/copy_small.hpp"
+#include "base/lock_guard.hpp"
 #include "windows/array_form.hpp"
 #include "windows/wire.hpp"
 
@@ -57,7 +61,64 @@ std::optional<status> slot_way::carry_out(const request& wanted, Fill fill, Take
   return answer;
 }
 
+void slot_way::gather(const local_data& from, const remote_data& to) noexcept {
+  const base::lock_guard held(lock_);
+  const auto bytes = static_cast<std::uint32_t>(to.bytes());
+  std::byte* place = gathered_.add(to.block(), bytes);
+  if (place == nullptr) {
+    carry_out_gathered();
+    place = gathered_.add(to.block(), bytes);
+  }
+  HEADWAY_DEBUG_ASSERT(place != nullptr);
+  if (from.is_one_block()) base::copy_small(place, from.block(), bytes);
+  else from.type->pack(from.at, from.count, place);
+  if (has_puts_.load(std::memory_order_relaxed)) return;
+  has_puts_.store(true, std::memory_order_relaxed);
+  gathering_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void slot_way::carry_out_gathered() noexcept {
+  if (gathered_.empty()) return;
+  const auto puts = gathered_.bytes();
+  const auto how = carry_out(
+      {.what = slot_action::puts, .count = static_cast<std::uint32_t>(puts.size())},
+      [&](std::byte* data) { base::copy_small(data, puts.data(), puts.size()); }, nothing);
+  worst_ = std::max(worst_, how ? *how : put_alone(puts));
+  gathered_.clear();
+}
+
+status slot_way::put_alone(std::span<const std::byte> puts) noexcept {
+  const auto& to = client_.of();
+  bool well = true;
+  gathered_puts::for_each_block(puts, [&](std::int64_t offset, std::span<const std::byte> bytes) {
+    const auto place =
+        rails::direct_place(to.base + static_cast<std::uint64_t>(offset), bytes.size());
+    well = well && to.copies.put(to.process, place, bytes, 0) == rails::post::done;
+  });
+  return well ? status::ok : status::lost;
+}
+
+void slot_way::carry_out_puts() noexcept {
+  if (!has_puts_.load(std::memory_order_relaxed)) return;
+  const base::lock_guard held(lock_);
+  carry_out_gathered();
+}
+
+status slot_way::finish_puts() noexcept {
+  if (!has_puts_.load(std::memory_order_relaxed)) return status::ok;
+  const base::lock_guard held(lock_);
+  carry_out_gathered();
+  if (has_puts_.exchange(false, std::memory_order_relaxed))
+    gathering_.fetch_sub(1, std::memory_order_relaxed);
+  return std::exchange(worst_, status::ok);
+}
+
 std::optional<status> slot_way::put(const local_data& from, const remote_data& to) noexcept {
+  if (fits(to) && bytes_of(to) <= gathered_puts::put_bytes_max) {
+    gather(from, to);
+    return status::ok;
+  }
+  carry_out_puts();
   if (!fits(to)) return std::nullopt;
   const request wanted{.what = slot_action::put,
                        .offset = to.block(),
@@ -72,6 +133,7 @@ std::optional<status> slot_way::put(const local_data& from, const remote_data& t
 }
 
 std::optional<status> slot_way::get(const local_data& to, const remote_data& from) noexcept {
+  carry_out_puts();
   if (!fits(from)) return std::nullopt;
   const request wanted{.what = slot_action::get,
                        .offset = from.block(),
@@ -84,6 +146,7 @@ std::optional<status> slot_way::get(const local_data& to, const remote_data& fro
 
 std::optional<status> slot_way::change_elements(const local_data* operand, const local_data* before,
                                                 const remote_data& where, const change& how) {
+  carry_out_puts();
   if (!fits(where, how.kind, before != nullptr)) return std::nullopt;
   const auto bytes = bytes_of(where);
   const request wanted{
@@ -111,6 +174,7 @@ std::optional<status> slot_way::change_elements(const local_data* operand, const
 std::optional<status> slot_way::compare_and_swap(const std::byte* value, const std::byte* expected,
                                                  std::byte* before,
                                                  const remote_data& where) noexcept {
+  carry_out_puts();
   const auto bytes = bytes_of(where);
   HEADWAY_DEBUG_ASSERT(padded(2 * bytes) + bytes <= request_slot::data_bytes);
   return carry_out(

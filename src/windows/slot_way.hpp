@@ -5,7 +5,11 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 
+#include "base/mutex.hpp"
+#include "base/thread_annotations.hpp"
+#include "windows/gathered_puts.hpp"
 #include "windows/operation.hpp"
 #include "windows/request_slot.hpp"
 #include "windows/slot_client.hpp"
@@ -17,13 +21,23 @@ namespace headway::windows {
 /// takes a system call. Of large copies both processes have the kernel make a part. Of a large
 /// accumulate this process copies the operand to memory of the node, and the target changes its
 /// elements meanwhile.
+///
+/// Puts of up to 64 bytes are gathered, and carried out together: when a slot is full, before
+/// another operation of this process on the target, or by `finish_puts`.
 /// Shape:    of an origin, for one target.
 /// Threads:  any.
 /// Progress: as slot_client.
-/// Errors:   `lost`: the target ended while it carried out the operation.
+/// Errors:   `lost`: the target ended while it carried out the operation. How gathered puts ended
+///           is said by `finish_puts`.
 class slot_way {
  public:
-  explicit slot_way(const slot_client::target& of) noexcept : client_(of) {}
+  /// `gathering`: counts the ways of a window that have puts to finish.
+  slot_way(const slot_client::target& of, std::atomic<std::uint32_t>& gathering) noexcept
+      : client_(of), gathering_(gathering) {}
+
+  /// Afterwards all puts that this thread knows of have ended at the target. The worst status of
+  /// those since the last call.
+  [[nodiscard]] status finish_puts() noexcept;
 
   // Nothing: the operation does not fit, or the target did not take it. Nothing has been done then.
   [[nodiscard]] std::optional<status> put(const local_data& from, const remote_data& to) noexcept;
@@ -52,6 +66,12 @@ class slot_way {
                                                        const alone& rest);
 
  private:
+  void gather(const local_data& from, const remote_data& to) noexcept;
+  /// Before other operations.
+  void carry_out_puts() noexcept;
+  void carry_out_gathered() noexcept HEADWAY_REQUIRES(lock_);
+  [[nodiscard]] status put_alone(std::span<const std::byte> puts) noexcept;
+
   struct request {
     slot_action what;
     std::int64_t offset = 0;
@@ -71,6 +91,13 @@ class slot_way {
 
   enum class reserved : std::uint8_t { unknown, yes, no };
   slot_client client_;
+  std::atomic<std::uint32_t>& gathering_;
+  // Some were gathered since `finish_puts`. Changed under the lock; relaxed, as the count: a thread
+  // that finishes the puts of another one has been told of them.
+  std::atomic<bool> has_puts_{false};
+  base::mutex lock_;  // around the exchange with the target, too
+  gathered_puts gathered_ HEADWAY_GUARDED_BY(lock_);
+  status worst_ HEADWAY_GUARDED_BY(lock_) = status::ok;
   // Relaxed: threads that find out at the same time find the same.
   std::atomic<reserved> staging_{reserved::unknown};
 };

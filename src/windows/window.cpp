@@ -95,7 +95,8 @@ void window::make_slot_ways(const parts& made) {
                                                                    .rank = static_cast<int>(i),
                                                                    .copies = *copies_,
                                                                    .process = m.process,
-                                                                   .base = m.base});
+                                                                   .base = m.base},
+                                               gathering_);
   }
 }
 
@@ -236,6 +237,18 @@ status window::near_status() const noexcept {
   return served_.has_lost() ? status::lost : status::ok;
 }
 
+status window::finish_puts(int rank) noexcept {
+  slot_way* const slots = slots_to(at(rank));
+  return slots != nullptr ? slots->finish_puts() : status::ok;
+}
+
+status window::finish_puts() noexcept {
+  status worst = status::ok;
+  if (gathering_.load(std::memory_order_relaxed) == 0) return worst;
+  for (int rank = 0; rank < size(); ++rank) worst = std::max(worst, finish_puts(rank));
+  return worst;
+}
+
 status window::flush_local(int rank) {
   if (at(rank).by != way::wire) return status::ok;
   return wire_.flush_local(rank);
@@ -243,13 +256,13 @@ status window::flush_local(int rank) {
 
 status window::complete(int rank) {
   publish_memory();
-  if (at(rank).by != way::wire) return near_status();
+  if (at(rank).by != way::wire) return std::max(finish_puts(rank), near_status());
   return wire_.flush(rank);
 }
 
 status window::end_accesses(const std::vector<int>& ranks) {
   publish_memory();
-  status worst = near_status();
+  status worst = std::max(finish_puts(), near_status());
   std::vector<pending_list> left;
   for (const int rank : ranks) {
     if (dynamic_) worst = std::max(worst, wire_.flush(rank));  // only the target knows its memory
@@ -278,7 +291,8 @@ status window::flush_local_all() {
 
 status window::complete_all() {
   publish_memory();
-  return std::max(near_status(), over_wire([this](int rank) { return complete(rank); }));
+  const auto near = std::max(finish_puts(), near_status());
+  return std::max(near, over_wire([this](int rank) { return complete(rank); }));
 }
 
 status window::flush_all() {
@@ -288,7 +302,7 @@ status window::flush_all() {
 
 status window::settle() {
   synchronise_memory();
-  return over_wire([this](int rank) { return wire_.settle(rank); });
+  return std::max(finish_puts(), over_wire([this](int rank) { return wire_.settle(rank); }));
 }
 
 status window::lock(int rank, lock_type how) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -146,6 +147,10 @@ class window {
                               : slot_ways_[static_cast<std::size_t>(&m - members_.data())].get();
   }
   [[nodiscard]] status near_status() const noexcept;
+  /// Of a target that is not reached by the wire.
+  [[nodiscard]] status finish_puts(int rank) noexcept;
+  /// Of all such.
+  [[nodiscard]] status finish_puts() noexcept;
   template <class Each>
   [[nodiscard]] status over_wire(Each each);
 
@@ -162,6 +167,7 @@ class window {
   wire_way wire_;
   target served_;
   std::optional<slot_service> slot_service_;
+  std::atomic<std::uint32_t> gathering_{0};           // of these ways, with puts to finish
   std::vector<std::unique_ptr<slot_way>> slot_ways_;  // by rank; empty: none
   std::optional<epoch_signals> signals_;
 };

@@ -1,14 +1,18 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <map>
 #include <memory>
+#include <random>
 #include <thread>
 #include <vector>
 
 #include "base/lock_guard.hpp"
 #include "base/thread_role.hpp"
 #include "memory_of_this_process.hpp"
+#include "windows/gathered_puts.hpp"
 #include "windows/slot_service.hpp"
 
 namespace headway::windows {
@@ -87,6 +91,84 @@ TEST(request_slot, carries_out_each_operation) {
   EXPECT_EQ(target.memory[1], 10) << "another value was expected";
   EXPECT_EQ(carry_out(target, target.fill(slot_action::compare_and_swap, 8, {10, 1}), 16), 10);
   EXPECT_EQ(target.memory[1], 1);
+}
+
+/// A request for these puts.
+request_slot* fill(target_of_slots& target, const gathered_puts& puts) {
+  request_slot* const slot = target.fill(slot_action::puts, 0, {});
+  slot->kind = number::byte;
+  slot->count = static_cast<std::uint32_t>(puts.bytes().size());
+  std::ranges::copy(puts.bytes(), slot->data.begin());
+  return slot;
+}
+
+void add(gathered_puts& puts, std::int64_t offset, std::int64_t value) {
+  std::byte* const at = puts.add(offset, sizeof value);
+  ASSERT_NE(at, nullptr);
+  std::memcpy(at, &value, sizeof value);
+}
+
+TEST(request_slot, carries_out_several_puts) {
+  target_of_slots target;
+  gathered_puts puts;
+  for (const std::int64_t i : {0, 1, 2, 7, 5, 6, 7}) add(puts, 8 * i, 10 * i + 1);
+  EXPECT_LT(puts.bytes().size(), 7 * 16) << "those in a row are one block";
+  carry_out(target, fill(target, puts));
+  EXPECT_EQ(target.memory,
+            (std::vector<std::int64_t>{1, 11, 21, 0, 0, 51, 61, 71, 0, 0, 0, 0, 0, 0, 0, 0}));
+}
+
+TEST(request_slot, puts_what_is_inside_of_the_window_and_says_that_some_is_not) {
+  target_of_slots target;
+  gathered_puts puts;
+  add(puts, 0, 1);
+  add(puts, -8, 2);
+  add(puts, 16 * 8, 3);
+  add(puts, 8, 4);
+  request_slot* const slot = fill(target, puts);
+  slot->turn.ask();
+  EXPECT_TRUE(target.service.serve());
+  EXPECT_TRUE(slot->turn.is_done());
+  EXPECT_EQ(slot->how, status::out_of_range);
+  EXPECT_EQ(target.memory[0], 1);
+  EXPECT_EQ(target.memory[1], 4);
+}
+
+TEST(gathered_puts, gives_back_every_byte_that_was_added) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 500; ++round) {
+    gathered_puts puts;
+    std::map<std::int64_t, std::byte> expected, seen;
+    std::int64_t offset = 0;
+    std::size_t count = 0;
+    for (std::byte* at = nullptr;; ++count) {
+      const auto bytes = random() % gathered_puts::put_bytes_max + 1;
+      if (random() % 3 == 0) offset += static_cast<std::int64_t>(random() % 1000) - 200;
+      at = puts.add(offset, static_cast<std::uint32_t>(bytes));
+      if (at == nullptr) break;
+      for (std::size_t i = 0; i < bytes; ++i)
+        expected[offset++] = at[i] = static_cast<std::byte>(random());
+    }
+    EXPECT_GE(count, request_slot::data_bytes / (gathered_puts::put_bytes_max + 16));
+    gathered_puts::for_each_block(puts.bytes(), [&](std::int64_t at, auto bytes) {
+      for (const std::byte b : bytes) seen[at++] = b;
+    });
+    ASSERT_EQ(seen, expected);
+    puts.clear();
+    EXPECT_TRUE(puts.empty());
+  }
+}
+
+TEST(gathered_puts, never_reads_beyond_what_a_peer_has_written) {
+  std::mt19937 random(2);
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<std::byte> some(random() % 100);
+    for (auto& b : some) b = static_cast<std::byte>(random() % 4);
+    const auto* const end = some.data() + some.size();
+    gathered_puts::for_each_block(some, [&](std::int64_t, std::span<const std::byte> bytes) {
+      ASSERT_TRUE(some.data() <= bytes.data() && bytes.data() + bytes.size() <= end);
+    });
+  }
 }
 
 TEST(request_slot, refuses_what_is_outside_of_the_window) {

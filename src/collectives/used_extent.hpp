@@ -13,7 +13,7 @@ namespace headway::collectives {
 /// is the third one. Among more ranks than processors, the next rank on a processor finds in its
 /// second cache what the one before has written or read there, and the streams of all ranks lie
 /// in these (docs/decisions, 21).
-/// Shape:    two words.
+/// Shape:    four numbers.
 /// Threads:  one at a time.
 /// Progress: never waits.
 class used_extent {

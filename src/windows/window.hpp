@@ -56,7 +56,8 @@ struct place {
 /// each operation by the quickest way to its target.
 /// Shape:    a `member` for each rank; for a target reached by packets what is under way to it.
 /// Threads:  operations and synchronisations any of the program's.
-/// Progress: operations do not wait but for other origins' changes of the same target, and on other
+/// Progress: small puts may be gathered until the next synchronisation (slot_way, wire_way).
+///           Operations do not wait but for other origins' changes of the same target, and on other
 ///           nodes for the lock of their epoch; lock, unlock and the flushes do. As a target,
 ///           the process serves others without a call.
 /// Errors:   see `status`. What is checked by the caller: ranks, and that operators and kinds fit.

@@ -346,6 +346,7 @@ TEST(windows_stress, fences_told_in_memory_separate_epochs) {
         rank.pause();
         for (std::uint32_t i = 0; i < ranks; ++i)
           if (i != rank.me) rank.write_word(i, round);
+        ASSERT_EQ(rank.win.complete_all(), status::ok);
         ASSERT_EQ(signals.meet(), status::ok);
         rank.expect_words_of_others(round);
         ASSERT_EQ(signals.meet(), status::ok);
@@ -372,6 +373,7 @@ TEST(windows_stress, posts_and_completions_told_in_memory_begin_and_end_accesses
         rank.pause();
         each_other([&](int other) {
           rank.write_word(static_cast<std::uint32_t>(other), round);
+          EXPECT_EQ(rank.win.complete(other), status::ok);
           signals.tell_complete(other);
         });
         while (rank.me == 0 && !signals.has_completes()) rank.messages.engine().poll();

@@ -19,9 +19,9 @@ namespace headway::base {
 /// and are timed; the first ones soon.
 ///
 /// Where the two threads go through more data than the caches hold, stores between near cores are
-/// slow too. If the memory that is written fits into the caches, streams would only take it from
-/// there. So a copier can compare: if a copy of 4 KiB or more is slow, the next one streams and is
-/// timed, and the others stream only if it is quicker.
+/// slow too. A stream then gains nothing, and the reader has to read memory although the written
+/// bytes would fit into a cache. With `slow_copies::compare`, if a copy of 4 KiB or more is slow,
+/// the next one streams and is timed, and the others stream only if it is clearly quicker.
 /// docs/decisions/0028-streaming-stores.md has the figures.
 ///
 /// Shape:    six bytes; one for each reader, or for each group of readers.

@@ -15,6 +15,8 @@ namespace headway::windows {
 /// (slot_action::puts): for each block of the window its place and length, and the bytes.
 /// Shape:    what a slot has room for. A put behind the last one continues its block.
 /// Threads:  one at a time.
+/// Progress: never waits.
+/// Errors:   `add` finds no room.
 class gathered_puts {
  public:
   static constexpr std::size_t put_bytes_max = 64;

@@ -114,12 +114,13 @@ status slot_way::finish_puts() noexcept {
 }
 
 std::optional<status> slot_way::put(const local_data& from, const remote_data& to) noexcept {
-  if (fits(to) && bytes_of(to) <= gathered_puts::put_bytes_max) {
+  const bool fits_slot = fits(to);
+  if (fits_slot && bytes_of(to) <= gathered_puts::put_bytes_max) {
     gather(from, to);
     return status::ok;
   }
   carry_out_puts();
-  if (!fits(to)) return std::nullopt;
+  if (!fits_slot) return std::nullopt;
   const request wanted{.what = slot_action::put,
                        .offset = to.block(),
                        .count = static_cast<std::uint32_t>(to.bytes())};

@@ -27,8 +27,8 @@ namespace headway::windows {
 /// Shape:    of an origin, for one target.
 /// Threads:  any.
 /// Progress: as slot_client.
-/// Errors:   `lost`: the target ended while it carried out the operation. How gathered puts ended
-///           is said by `finish_puts`.
+/// Errors:   `lost`: the target ended while it carried out the operation. `finish_puts`
+///           returns how gathered puts ended.
 class slot_way {
  public:
   /// `gathering`: counts the ways of a window that have puts to finish.

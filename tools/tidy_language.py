@@ -4,6 +4,7 @@ Functions here take a path from the repository's root and a text, and yield (lin
 docs/glossary.md says what the words that are used mean.
 """
 
+import functools
 import pathlib
 import re
 from dataclasses import dataclass
@@ -23,6 +24,9 @@ BELOW_RANKS = (  # modules that know processes, and no ranks
 )  # fmt: skip
 MESSAGES = ("src/messages/", "src/mpi/", "tests/unit/messages/")
 
+# What a regular expression asks of the characters beside a match.
+ASSERTION = re.compile(r"\\b|\(\?<?!(?:\[[^]]*\]|[^()\[])*\)")
+
 
 @dataclass(frozen=True)
 class Replaced:
@@ -39,6 +43,16 @@ class Replaced:
     under: tuple = ()
     prose: bool = False
     after: str = ""
+
+    @functools.cached_property
+    def rule(self):
+        return re.compile(self.pattern, re.IGNORECASE)
+
+    @functools.cached_property
+    def without_assertions(self):
+        """Matches, in lower case, wherever `rule` does and in more places. A pattern that begins
+        with letters is found several times faster than one that begins with an assertion."""
+        return re.compile(ASSERTION.sub("", self.pattern))
 
 
 def whole(pattern):
@@ -166,14 +180,16 @@ def comments_of(path, text):
 def replaced_words(path, text, table=REPLACED):
     """Words of the table in a file's name, its text, or its comments alone."""
     comments = comments_of(path, text)
+    lower_case = text.lower()
     for row in table:
         if row.under and not path.startswith(row.under):
             continue
-        rule = re.compile(row.pattern, re.IGNORECASE)
-        if not row.prose and (found := rule.search(path)):
+        if not row.prose and (found := row.rule.search(path)):
             yield 1, f"the file's name has '{found[0]}', which is called: {row.use}"
+        if not row.without_assertions.search(lower_case):
+            continue
         looked_at = comments if row.prose else text
-        for found in rule.finditer(looked_at):
+        for found in row.rule.finditer(looked_at):
             before = looked_at[max(0, found.start() - 40) : found.start()]
             if not (row.after and re.search(rf"(?:{row.after})$", before, re.IGNORECASE)):
                 line = line_of(looked_at, found.start())

@@ -1,6 +1,6 @@
 """E3: latency of a small message without locks, without threads, and with threads."""
 
-from .model import Experiment, Panel, Run, at_most
+from .model import Experiment, Panel, Run, at_most, differences
 
 FLAVOURS = {
     "none": {"HEADWAY_PROGRESS": "off", "HEADWAY_LOCKING": "none"},
@@ -19,8 +19,8 @@ def costs_at_most(flavour, of, bound_ns):
     def check(result):
         mine = result.values("headway", "median_us", flavour=flavour)
         bare = result.values("headway", "median_us", flavour=of)
-        more = [1000 * (a - b) for a, b in zip(mine, bare)]
-        return at_most(f"{flavour} − {of} at the median ≤ {bound_ns} ns", more, bound_ns)
+        more_ns = differences(mine, bare, unit=1000)
+        return at_most(f"{flavour} − {of} at the median ≤ {bound_ns} ns", more_ns, bound_ns)
 
     return check
 

@@ -1,7 +1,7 @@
 """E4: the NAS parallel benchmarks: what background progression gives them, and what it costs."""
 
-from .model import (OWN, Experiment, Panel, Run, Scene, against_best_peer, same_as,
-                    surely_at_most)
+from .model import (OWN, Experiment, Panel, Run, Scene, against_best_peer, ratios,
+                    same_as, surely_at_most)  # fmt: skip
 from .npb import PREFIX
 
 CLASSES = ("W", "A")
@@ -38,19 +38,18 @@ def runs(scene):
         yield Run(program, series=OFF, environment={"HEADWAY_PROGRESS": "off"}, **common)
 
 
-def ratios(result, above, below, case):
-    pairs = zip(*(result.values(name, TIME, case=case) for name in (above, below)))
-    return [a / b for a, b in pairs if b]
+def over(result, above, below, case):
+    return ratios(*(result.values(name, TIME, case=case) for name in (above, below)))
 
 
 def against_itself(case):
     claim = f"{case}: Headway again over Headway, the noise"
-    return lambda result: same_as(claim, ratios(result, AGAIN, OWN, case))
+    return lambda result: same_as(claim, over(result, AGAIN, OWN, case))
 
 
 def against_off(case):
     claim = f"{case}: with progression ≤ {OFF_MAX} × without"
-    return lambda result: surely_at_most(claim, ratios(result, OWN, OFF, case), OFF_MAX)
+    return lambda result: surely_at_most(claim, over(result, OWN, OFF, case), OFF_MAX)
 
 
 def against_peers(case):

@@ -1,6 +1,6 @@
 """E7: ping-pong of one thread with N threads of the other process in turn."""
 
-from .model import Experiment, Panel, Run, at_most
+from .model import Experiment, Panel, Run, at_most, ratios
 
 THREADS = (1, 2, 4, 8, 16, 32, 64)
 
@@ -20,9 +20,8 @@ def mean_at(threads):
 
 
 def flat(result):
-    pairs = zip(result.values("headway", "mean_us", threads=64),
-                result.values("headway", "mean_us", threads=2))  # fmt: skip
-    return at_most("flat: mean at 64 ≤ 1.5 × mean at 2", [a / b for a, b in pairs], 1.5)
+    many, two = (result.values("headway", "mean_us", threads=threads) for threads in (64, 2))
+    return at_most("flat: mean at 64 ≤ 1.5 × mean at 2", ratios(many, two), 1.5)
 
 
 EXPERIMENT = Experiment(

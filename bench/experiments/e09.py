@@ -1,6 +1,6 @@
 """E9: mean and worst time of a large message while N threads compute."""
 
-from .model import Experiment, Panel, Run, at_most, with_comparison
+from .model import Experiment, Panel, Run, at_most, ratios, with_comparison
 
 THREADS = (0, 1, 4, 16)
 ORDINARY = "ordinary user"
@@ -23,12 +23,11 @@ def flat_mean(threads, user="headway", limit=3, bare=BARE):
 
     def check(result):
         alone = result.values(user, "mean_us", threads=0)
-        ratios, bare_ratios = (
-            [a / b for a, b in zip(result.values(of, "mean_us", threads=threads), alone)]
-            for of in (user, bare)
+        slowed, bare_slowed = (
+            ratios(result.values(of, "mean_us", threads=threads), alone) for of in (user, bare)
         )
         name = f"{user}: mean beside {threads} threads ≤ {limit} × mean alone"
-        return with_comparison(at_most(name, ratios, limit), bare, bare_ratios)
+        return with_comparison(at_most(name, slowed, limit), bare, bare_slowed)
 
     return check
 

@@ -1,6 +1,6 @@
 """E10: latency by kind of locking, with one thread and with two threads at the same time."""
 
-from .model import Experiment, Panel, Run, at_most
+from .model import Experiment, Panel, Run, at_most, differences, ratios
 
 SIZES = ("1", "64", "1K", "8K")
 
@@ -18,19 +18,17 @@ def runs(scene):
 
 def costs(locking, bound_ns):
     def check(result):
-        pairs = zip(result.values(locking, "median_us", bytes=1),
-                    result.values("none", "median_us", bytes=1))  # fmt: skip
-        more = [1000 * (a - b) for a, b in pairs]
-        return at_most(f"1 byte: {locking} − none at the median ≤ {bound_ns} ns", more, bound_ns)
+        with_, without = (result.values(of, "median_us", bytes=1) for of in (locking, "none"))
+        more_ns = differences(with_, without, unit=1000)
+        return at_most(f"1 byte: {locking} − none at the median ≤ {bound_ns} ns", more_ns, bound_ns)
 
     return check
 
 
 def at_once(result):
-    pairs = zip(result.values("fine", "mean_us", threads=2),
-                result.values("coarse", "mean_us", threads=2))  # fmt: skip
+    fine, coarse = (result.values(of, "mean_us", threads=2) for of in ("fine", "coarse"))
     claim = "two ping-pongs at once: mean with fine locks ≤ with one lock"
-    return at_most(claim, [fine / coarse for fine, coarse in pairs], 1.0)
+    return at_most(claim, ratios(fine, coarse), 1.0)
 
 
 EXPERIMENT = Experiment(

@@ -1,6 +1,6 @@
 """E11: latency of small messages with busy, sleeping, fixed-spin and adaptive waits."""
 
-from .model import Experiment, Panel, Run, at_most
+from .model import Experiment, Panel, Run, at_most, ratios
 
 SIZES = ("1", "16", "256", "2K")
 MODES = {
@@ -20,10 +20,8 @@ def runs(scene):
 
 def within(mode, of, bound):
     def check(result):
-        pairs = zip(result.values(mode, "median_us", bytes=1),
-                    result.values(of, "median_us", bytes=1))  # fmt: skip
-        ratios = [a / b for a, b in pairs]
-        return at_most(f"1 byte, {mode} ≤ {bound} × {of}", ratios, bound)
+        above, below = (result.values(name, "median_us", bytes=1) for name in (mode, of))
+        return at_most(f"1 byte, {mode} ≤ {bound} × {of}", ratios(above, below), bound)
 
     return check
 

@@ -1,6 +1,6 @@
 """E12: time of an ltask if the submitting core polls, and if another core polls."""
 
-from .model import Experiment, Panel, Run, at_most
+from .model import Experiment, Panel, Run, at_most, differences
 
 
 def runs(scene):
@@ -9,10 +9,9 @@ def runs(scene):
 
 
 def hand_over(result):
-    pairs = zip(result.values("headway", "median_ns", poller=1),
-                result.values("headway", "median_ns", poller=0))  # fmt: skip
+    another, own = (result.values("headway", "median_ns", poller=core) for core in (1, 0))
     return at_most("another core polls: + 400 ns at most, the paper's shared cache",
-                   [a - b for a, b in pairs], 400)  # fmt: skip
+                   differences(another, own), 400)  # fmt: skip
 
 
 EXPERIMENT = Experiment(

@@ -1,6 +1,6 @@
 """E13: a message and a short computation: submission inline, or on an idle core."""
 
-from .model import Experiment, Panel, Run, at_most
+from .model import Experiment, Panel, Run, at_most, differences
 
 SIZES = ("1", "64", "512", "4K", "16K")
 WAYS = {
@@ -18,10 +18,9 @@ def runs(scene):
 
 def costs(way, bound_us):
     def check(result):
-        pairs = zip(result.values(way, "median_us", bytes=1),
-                    result.values("inline", "median_us", bytes=1))  # fmt: skip
-        more = [a - b for a, b in pairs]
-        return at_most(f"1 byte: {way} − inline ≤ {bound_us} µs", more, bound_us)
+        other, inline = (result.values(of, "median_us", bytes=1) for of in (way, "inline"))
+        more_us = differences(other, inline)
+        return at_most(f"1 byte: {way} − inline ≤ {bound_us} µs", more_us, bound_us)
 
     return check
 

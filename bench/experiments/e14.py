@@ -9,7 +9,7 @@ import atexit
 import functools
 import tempfile
 
-from .model import Experiment, Panel, Run, at_least, at_most
+from .model import Experiment, Panel, Run, at_least, at_most, ratios
 
 LINKS = {
     2: ("1gbit", "600mbit"),
@@ -89,7 +89,7 @@ def sampled_against_one(rate, bound):
         many, one = (result.values(series, "mb_per_s", what=rate, bytes=16 * MiB)
                      for series in ("as sampled", "one connection"))  # fmt: skip
         claim = f"16 MB over {rate}, connections as sampled: ≥ {bound} × one"
-        return at_least(claim, [a / b for a, b in zip(many, one)], bound)
+        return at_least(claim, ratios(many, one), bound)
 
     return check
 
@@ -112,7 +112,7 @@ def better_than_equal(result):
     def rates(series):
         return result.values(series, "mb_per_s", rails=2, bytes=16 * MiB)
 
-    gains = [one / other for one, other in zip(rates("sampled"), rates("equal"))]
+    gains = ratios(rates("sampled"), rates("equal"))
     return at_least("2 rails, 16 MB: ≥ 1.28 × equal parts", gains, 1.28)
 
 

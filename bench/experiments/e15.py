@@ -7,7 +7,7 @@ division gains, and that it costs nothing below.
 """
 
 from .e14 import several
-from .model import Experiment, Panel, Run, at_least, at_most
+from .model import Experiment, Panel, Run, at_least, at_most, ratios
 
 RATE = "1gbit+1gbit"
 SIZES = ("1", "8", "1K", "4K", "16K", "32K", "64K", "128K", "256K")
@@ -56,7 +56,7 @@ def against_one(bytes_, bound):
                  for series in ("two rails", "one rail")]  # fmt: skip
         size = f"{bytes_ >> 10} KB" if bytes_ >= 1 << 10 else f"{bytes_} B"
         claim = f"{size}: two rails take ≤ {bound} of what one takes"
-        return at_most(claim, [two / one for two, one in zip(*times)], bound)
+        return at_most(claim, ratios(*times), bound)
 
     return check
 
@@ -65,14 +65,14 @@ def aggregated(result):
     rates = [result.values("small beside large", "thousand_per_s", strategy=strategy)
              for strategy in ("sampled", "fifo")]  # fmt: skip
     claim = "small messages while both rails are busy: as by default, together, ≥ 3 × first-come"
-    return at_least(claim, [one / other for one, other in zip(*rates)], 3)
+    return at_least(claim, ratios(*rates), 3)
 
 
 def failover_costs(figure, **where):
     def check(result):
         on, off = (result.values(series, "median_us", **where) for series in ONE_RAIL)
         claim = f"one rail, failover on against off, {figure}: ≤ 1.03"
-        return at_most(claim, [with_ / without for with_, without in zip(on, off)], 1.03)
+        return at_most(claim, ratios(on, off), 1.03)
 
     return check
 

@@ -4,7 +4,8 @@ import statistics
 
 from side_by_side.figures import Verdict, not_measured
 
-from .model import Experiment, Panel, Run, at_least, at_most, spread_words, with_comparison
+from .model import (Experiment, Panel, Run, at_least, at_most, ratios, spread_words,
+                    with_comparison)  # fmt: skip
 from side_by_side.rounds import spread
 
 SIZES = (64, 1024, 16384, 1 << 20)
@@ -65,8 +66,8 @@ def awake(result):
 def asleep(result):
     bare = result.values("asleep", "rail_ns", bytes=8)
     points = result.values("asleep", "points_ns", bytes=8)
-    ratios = [b / a for a, b in zip(bare, points) if a]
-    return at_most("8 bytes, asleep: ≤ 1.5 × the bare rail's one wake-up", ratios, 1.5)
+    claim = "8 bytes, asleep: ≤ 1.5 × the bare rail's one wake-up"
+    return at_most(claim, ratios(points, bare), 1.5)
 
 
 def by_pointer(bytes_):
@@ -77,13 +78,16 @@ def by_pointer(bytes_):
         ours = result.values("end-points", "latency_us", place=place, bytes=bytes_)
         bare = result.values("a pointer through a queue", "latency_us", place=place, bytes=bytes_)
         claim = f"{bytes_} bytes between threads: ≤ 2 × a pointer through a queue"
-        return at_most(claim, [a / b for a, b in zip(ours, bare) if b], 2)
+        return at_most(claim, ratios(ours, bare), 2)
 
     return check
 
 
 def ahead(place, bytes_, column, unit, more_is_better):
     """Ours against each library in the same round; the verdict is against the best of them."""
+
+    def as_good(values, others):
+        return ratios(values, others) if more_is_better else ratios(others, values)
 
     def check(result):
         text, _, _ = PLACES[place]
@@ -96,24 +100,24 @@ def ahead(place, bytes_, column, unit, more_is_better):
             return not_measured(claim)
         choose = max if more_is_better else min
         best = choose(found, key=lambda name: statistics.median(found[name]))
-        pairs = [(a / b if more_is_better else b / a) for a, b in zip(ours, found[best])]
-        s = spread(pairs)
+        times = as_good(ours, found[best])
+        if not times:
+            return not_measured(claim)
+        s = spread(times)
         verdict = Verdict(claim, s.median > 1, f"{spread_words(s)} times {best}")
         bare = result.values(SOCKET, column, **where)
-        floor = [(a / b if more_is_better else b / a) for a, b in zip(bare, found[best])]
-        return with_comparison(verdict, SOCKET, floor)
+        return with_comparison(verdict, SOCKET, as_good(bare, found[best]))
 
     return check
 
 
 def in_place(block):
     def check(result):
-        ratios = [a / b for a, b in zip(result.values("stream", "in_place_gbps", block=block),
-                                        result.values("stream", "ring_gbps", block=block))]
-        bare = [a / b for a, b in zip(result.values("stream", "bare_gbps", block=block),
-                                      result.values("stream", "ring_gbps", block=block))]
+        names = ("in_place_gbps", "bare_gbps", "ring_gbps")
+        here, alone, ring = (result.values("stream", name, block=block) for name in names)
         claim = f"stream of {block >> 10} KiB blocks in place: ≥ 1.5 × through a ring"
-        return with_comparison(at_least(claim, ratios, 1.5), "without a library", bare)
+        verdict = at_least(claim, ratios(here, ring), 1.5)
+        return with_comparison(verdict, "without a library", ratios(alone, ring))
 
     return check
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from .model import (OWN, Experiment, Panel, Run, against_best_peer, at_most,
-                    surely_at_most)  # fmt: skip
+                    ratios, surely_at_most)  # fmt: skip
 
 MiB = 1 << 20
 SIZES = {"8 bytes": 8, "1 MB": MiB}
@@ -30,7 +30,7 @@ def beside(place, operation, size, bound, column="median_us"):
         busy = result.values(OWN, column, computing=1, **where)
         idle = result.values(OWN, column, computing=0, **where)
         claim = f"{place}, {operation} of {size} bytes: computing ≤ {bound} × waiting"
-        return at_most(claim, [a / b for a, b in zip(busy, idle) if b], bound)
+        return at_most(claim, ratios(busy, idle), bound)
 
     return check
 
@@ -53,7 +53,7 @@ def over_floor(place, operation, computing, bound):
         floor = result.values(OWN, "median_us", operation=FLOORS[place], **where)
         state = "computing" if computing else "waiting"
         claim = f"{place}, {operation} of 8 bytes, {state}: ≤ {bound} × the kernel alone"
-        return surely_at_most(claim, [a / b for a, b in zip(ours, floor) if b], bound)
+        return surely_at_most(claim, ratios(ours, floor), bound)
 
     return check
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from side_by_side.figures import Verdict, not_measured
 from side_by_side.rounds import spread
+from side_by_side.runs import MOVED
 
 OWN = "headway"
 
@@ -107,6 +108,29 @@ class Experiment:
     minutes: int = 0
 
 
+class Sample(float):
+    """A number of a row. `cores`: how far apart they were during its run (runs.distance)."""
+
+    def __new__(cls, value, cores=None):
+        made = super().__new__(cls, value)
+        made.cores = cores
+        return made
+
+
+def comparable(above, below):
+    """Two lists of samples, round by round: (a, b) of the rounds in which the cores were as far
+    apart in both runs. The host moves the cores of a virtual machine, and times follow that."""
+    return [(a, b) for a, b in zip(above, below) if a.cores == b.cores != MOVED]
+
+
+def ratios(above, below):
+    return [a / b for a, b in comparable(above, below) if b]
+
+
+def differences(above, below, unit=1):
+    return [unit * (a - b) for a, b in comparable(above, below)]
+
+
 @dataclass
 class Result:
     """rows[series]: a list of (round, row). failed[run]: why it did not end well."""
@@ -117,17 +141,19 @@ class Result:
     failed: dict = field(default_factory=dict)
     places: list = field(default_factory=list)
     probes_ns: list = field(default_factory=list)
+    distances: list = field(default_factory=list)  # of the cores, one of each run
     own: set = field(default_factory=set)  # names of our library's series
 
-    def add(self, series, number, rows, own):
-        self.rows.setdefault(series, []).extend((number, row) for row in rows)
+    def add(self, series, number, rows, own, cores=None):
+        self.rows.setdefault(series, []).extend((number, row | {"cores": cores}) for row in rows)
+        self.distances.append(cores)
         if own:
             self.own.add(series)
 
     def values(self, series, column, **where):
         """One number a round: `column` of the rows that have all of `where`."""
         return [
-            row[column]
+            Sample(row[column], row["cores"])
             for _, row in self.rows.get(series, [])
             if column in row and all(row.get(name) == value for name, value in where.items())
         ]
@@ -137,9 +163,9 @@ class Result:
         return statistics.median(found) if found else None
 
     def ratio(self, above, below):
-        """Spread of the ratios of two lists, round by round; None without a common round."""
-        pairs = [a / b for a, b in zip(above, below) if b]
-        return spread(pairs) if pairs else None
+        """Spread of `ratios`; None without any."""
+        found = ratios(above, below)
+        return spread(found) if found else None
 
     def xs(self, panel):
         """The panel's values of x, by size for lines, in order of appearance for bars."""
@@ -248,8 +274,7 @@ def against_best_peer(
     choose = max if higher_is_better else min
     best = choose(peers, key=lambda name: statistics.median(peers[name]))
     judge = judge or (at_least if higher_is_better else at_most)
-    ratios = [a / b for a, b in zip(result.values(OWN, column, **where), peers[best]) if b]
-    return judge(claim, ratios, bound, of=best)
+    return judge(claim, ratios(result.values(OWN, column, **where), peers[best]), bound, of=best)
 
 
 def with_comparison(verdict, name, values):

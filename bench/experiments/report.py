@@ -1,9 +1,11 @@
 """An experiment's result as text: a table a panel, and the verdicts."""
 
+import collections
 import statistics
 
 from side_by_side.report import number
 from side_by_side.rounds import spread
+from side_by_side.runs import MOVED
 
 CELL_WIDTH = 12
 
@@ -51,6 +53,14 @@ def best_peer_lines(panel, result, curves, xs):
             yield f"  {panel.x} {x_text(x)}: {ours[0]} / {best} = {text}"
 
 
+def distances_line(distances):
+    """How many runs had their cores near, far, or moved. Ratios are of runs of one kind."""
+    count = collections.Counter(distances)
+    return (f"{count['near']} runs with the cores near each other, {count['far']} far apart, "
+            f"{count[MOVED]} while they were moved; "
+            "ratios are of two runs of the same distance")  # fmt: skip
+
+
 def print_result(result):
     experiment = result.experiment
     print(f"\n{experiment.name}: {experiment.title} ({experiment.source})")
@@ -60,6 +70,8 @@ def print_result(result):
         s = spread(result.probes_ns)
         line += f"; a cache line takes {s.median:.0f} ns ({s.low:.0f} … {s.high:.0f})"
     print(line)
+    if any(result.distances):
+        print(distances_line(result.distances))
     for panel in experiment.panels:
         curves, xs = result.curves(panel), result.xs(panel)
         if not curves:

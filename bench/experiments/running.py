@@ -1,6 +1,7 @@
 """Runs an experiment: every run once a round, in turns, ours and the peers', with the probe."""
 
 import contextlib
+import functools
 import json
 import os
 import pathlib
@@ -8,7 +9,7 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 
-from side_by_side import libraries, network, programs, rounds
+from side_by_side import libraries, network, programs, rounds, runs
 
 from . import npb
 from .model import OWN, Result, Run
@@ -153,9 +154,12 @@ def prepare(wanted, contenders, places, folder, result):
     return jobs
 
 
-def one_job(job, number, result):
+def one_job(job, number, result, probe):
+    """`probe()`: the time of a cache line now. The rows keep how far apart the cores were."""
+    before_ns = probe()
     try:
-        result.add(job.series, number, job.rows(), job.own)
+        rows = job.rows()
+        result.add(job.series, number, rows, job.own, runs.distance([before_ns, probe()]))
     except programs.RunError as fault:
         result.failed[job.label] = str(fault)
 
@@ -169,6 +173,13 @@ def probe_program(folder):
         return None  # the probe only accompanies the figures, which are then shown without it
 
 
+def probe_ns(program, result):
+    """The time of a cache line between the cores, which `result` keeps; None without a probe."""
+    nanoseconds = programs.probe_ns(program) if program else None
+    result.probes_ns += [] if nanoseconds is None else [nanoseconds]
+    return nanoseconds
+
+
 def run_experiment(experiment, scene, contenders, folder, count):
     """`count` rounds of it. `folder`: where compiled programs go."""
     result = Result(experiment, count)
@@ -180,16 +191,14 @@ def run_experiment(experiment, scene, contenders, folder, count):
             places[key] = stack.enter_context(rounds.place_of(case))
         result.places = [place.name for place in places.values()]
         jobs = prepare(wanted, contenders, places, folder, result)
-        probe = probe_program(folder)
+        probe = functools.partial(probe_ns, probe_program(folder), result)
         for number in range(count):
             turn = number * len(jobs) // count
-            nanoseconds = programs.probe_ns(probe) if probe else None
-            result.probes_ns += [] if nanoseconds is None else [nanoseconds]
             for index, job in enumerate(jobs[turn:] + jobs[:turn], 1):
                 turn_name = f"{experiment.name} round {number + 1}/{count}, {index}/{len(jobs)}"
                 rounds.show_status(f"{turn_name}: {job.label} …")
                 if job.label not in result.failed:
-                    one_job(job, number, result)
+                    one_job(job, number, result, probe)
         rounds.show_status("")
     return result
 

@@ -13,6 +13,7 @@ from . import programs
 
 NEAR_NS_MAX = 80  # a cache line between near cores takes less
 GROUPS = ("near", "far")
+MOVED = "moved"
 # What the values of a key mean that are no words.
 WORDS = {("computing", 0): "target waits", ("computing", 1): "target computes"}
 
@@ -22,14 +23,14 @@ def append(path, record):
         file.write(json.dumps(record, ensure_ascii=False) + "\n")
 
 
-def group_of(record):
-    """"near", "far", or None: the cores were moved during the run, or nothing is known."""
-    probes = record.get("cache_line_ns", [])
-    if len(probes) < 2 or None in probes:
+def distance(probes_ns):
+    """How far apart the cores were during a run: "near", "far", MOVED, or None where nothing is
+    known. `probes_ns`: the time of a cache line before the run and behind it."""
+    if len(probes_ns) < 2 or None in probes_ns:
         return None
-    if max(probes) < NEAR_NS_MAX:
+    if max(probes_ns) < NEAR_NS_MAX:
         return "near"
-    return "far" if min(probes) >= NEAR_NS_MAX else None
+    return "far" if min(probes_ns) >= NEAR_NS_MAX else MOVED
 
 
 class Book:
@@ -132,7 +133,7 @@ def cells(book, part, group):
             cell = table.setdefault(row, {}).setdefault(column, Cell(record["benchmark"]))
             if not record["own"]:
                 cell.peers.add(record["contender"])
-            if group_of(record) == group:
+            if distance(record.get("cache_line_ns", ())) == group:
                 cell.add(record, value)
     return dict(sorted(table.items(), key=lambda one: order(one[0], table)))
 

@@ -83,6 +83,24 @@ class Tables(unittest.TestCase):
         self.assertTrue(model.same_as("c", [0.9, 1.0, 1.05, 1.1, 0.95, 1.0]).reached)
         self.assertFalse(model.same_as("c", [1.2, 1.3, 1.2, 1.3, 1.25, 1.2]).reached)
 
+    def test_ratios_are_of_runs_whose_cores_were_as_far_apart(self):
+        ours = [model.Sample(n, cores) for n, cores in ((6, "near"), (6, "far"), (6, "moved"))]
+        theirs = [model.Sample(n, cores) for n, cores in ((2, "near"), (3, "near"), (4, "moved"))]
+        self.assertEqual(model.ratios(ours, theirs), [3])
+        self.assertEqual(model.differences(ours, theirs, unit=10), [40])
+
+    def test_without_a_probe_all_runs_are_compared(self):
+        self.assertEqual(model.ratios([model.Sample(6)], [model.Sample(2)]), [3])
+
+    def test_a_result_keeps_how_far_apart_the_cores_were_in_each_run(self):
+        r = result()
+        r.add("headway", 0, [{"n": 1, "mean_us": 6.0}, {"n": 2, "mean_us": 7.0}], True, "near")
+        r.add("impi", 0, [{"n": 1, "mean_us": 2.0}], False, "far")
+        self.assertEqual(r.distances, ["near", "far"])
+        ours, theirs = (r.values(series, "mean_us", n=1) for series in ("headway", "impi"))
+        self.assertEqual((ours, theirs), ([6.0], [2.0]))
+        self.assertIsNone(r.ratio(ours, theirs))
+
     def test_a_verdict_against_peers_names_the_best_one(self):
         r = result(headway=[(2, 3.0)] * 5, impi=[(2, 2.0)] * 5, mpich=[(2, 9.0)] * 5)
         verdict = model.against_best_peer(r, "c", "mean_us", 1.0, judge=model.surely_at_most, n=2)

@@ -40,13 +40,16 @@ def only_cell(*records, part=STREAMS, group="near"):
 
 class Groups(unittest.TestCase):
     def test_a_run_is_near_or_far_if_both_probes_beside_it_are(self):
-        self.assertEqual(runs.group_of(run("impi", [], probes=(26, 79))), "near")
-        self.assertEqual(runs.group_of(run("impi", [], probes=(80, 190))), "far")
+        self.assertEqual(runs.distance((26, 79)), "near")
+        self.assertEqual(runs.distance((80, 190)), "far")
 
     def test_a_run_during_which_the_cores_were_moved_belongs_to_no_group(self):
-        self.assertIsNone(runs.group_of(run("impi", [], probes=(30, 160))))
-        self.assertIsNone(runs.group_of(run("impi", [], probes=(160, 30))))
-        self.assertIsNone(runs.group_of(run("impi", [], probes=(30, None))))
+        self.assertEqual(runs.distance((30, 160)), runs.MOVED)
+        self.assertEqual(runs.distance((160, 30)), runs.MOVED)
+
+    def test_without_two_probes_the_distance_is_not_known(self):
+        self.assertIsNone(runs.distance((30, None)))
+        self.assertIsNone(runs.distance(()))
 
     def test_cells_hold_the_runs_of_their_group_alone(self):
         near = run("headway", [[8, 1.0]])

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "base/copy_for_reader.hpp"
+#include "base/prefetch_for_writing.hpp"
 #include "base/process_edge.hpp"
 #include "rails/driver.hpp"
 #include "rails/passed_buffers.hpp"
@@ -96,6 +97,8 @@ class record_sender {
   static constexpr std::size_t parts_bytes_min = 12 * 1024;
   // Payloads that gain by a passed buffer.
   static constexpr std::size_t passed_bytes_min = 512;
+  static constexpr std::uint64_t fetched_ahead = 3 * cells_per_line;
+  static constexpr std::uint64_t fetched_cells_max = 16 * cells_per_line;
   static constexpr std::uint64_t not_starved = ~std::uint64_t{0};
 
   [[nodiscard, gnu::noinline]] bool begin() noexcept;
@@ -135,6 +138,7 @@ class record_sender {
     if (streams) ring_.begin(cells);
     copy_header(at, first);
     leave(head, cells, can_wait);
+    if (!streams) fetch_ahead(cells);
   }
   /// Its bytes are where the head says.
   [[gnu::always_inline]] inline void leave(const record_head& head, std::uint64_t cells,
@@ -143,6 +147,18 @@ class record_sender {
     ring_.publish(cells, record_word(head),
                   record_word({.kind = record_kind::skip, .bytes = ring_.skipped()}));
     can_wait ? notify_of_waiting() : hurry();
+  }
+  /// Fetches the lines of a record that may come behind the next one or two, and is probably as
+  /// long as this one (docs/decisions/0034-half-lines.md). The first line behind this record stays
+  /// where the reader polls it. Long copies are not helped, and a stream needs no line.
+  [[gnu::always_inline]] inline void fetch_ahead(std::uint64_t cells) noexcept {
+    const auto from = ring_.written() + fetched_ahead;
+    const auto end = from + cells;
+    if (cells > fetched_cells_max || !ring_.owns(end)) [[unlikely]]
+      return;
+    // From the next line on: two records of one cell share a line.
+    for (auto at = from + from % cells_per_line; at < end; at += cells_per_line)
+      base::prefetch_line_for_writing(ring_.memory().cell(at));
   }
   /// What is written so far cannot wait, or not any longer.
   void hurry() noexcept {

@@ -75,6 +75,8 @@ class ring_writer {
     written_ = first + cells;
   }
 
+  /// Whether this cell, not before `written`, is the writer's, as far as the writer knows.
+  [[nodiscard]] bool owns(std::uint64_t position) const noexcept { return position < limit_; }
   /// The position behind the last record.
   [[nodiscard]] std::uint64_t written() const noexcept { return written_; }
   /// The value of `consumed` that the writer last saw: it changes when there is more room.

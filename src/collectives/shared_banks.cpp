@@ -6,6 +6,7 @@
 #include "base/assert.hpp"
 #include "base/fence.hpp"
 #include "base/lock_guard.hpp"
+#include "base/prefetch_for_writing.hpp"
 #include "collectives/shared_exchange.hpp"
 
 namespace headway::collectives {
@@ -98,6 +99,7 @@ void shared_banks::finish_in_line(const exchange_numbers& operation, rank_set so
 void shared_banks::tell_finished(std::uint64_t exchange) noexcept {
   own_finished_.note(exchange);
   memory_.reading_of(team_.rank).finish(exchange);
+  base::prefetch_for_writing(memory_.line_behind(exchange));
 }
 
 void shared_banks::finish(shared_exchange& x) noexcept {

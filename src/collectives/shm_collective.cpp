@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/assert.hpp"
+#include "base/prefetch_for_writing.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/looking.hpp"
 #include "collectives/slot_agreement.hpp"
@@ -68,8 +69,11 @@ messages::outcome shm_collective::share(std::span<const std::byte> mine, collect
   own.publish(in_lines_);
   for (std::size_t i = 0; i < processes_.size(); ++i)
     if (i != me) memory_.wake(processes_[i], true);  // only a thread that waits here reads it
-  if (look_for_a_while(team_.oversubscribed, team_.via, [this] { return is_there(); }))
+  if (look_for_a_while(team_.oversubscribed, team_.via, [this] { return is_there(); })) {
+    // Each rank has published, so it has read what is there of the exchange before.
+    base::prefetch_for_writing(slot_of(lines_[me], number_ + 1));
     return compare(mine.size());
+  }
   team_.log.waiting_begins();
   wait();
   team_.log.waiting_ends();

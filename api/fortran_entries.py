@@ -37,6 +37,8 @@ DESCRIBED = [re.compile(pattern + r"(_init)?/\w+$", re.I) for pattern in (
 ONE_ELEMENT = ("Fetch_and_op", "Compare_and_swap")
 # A buffer is a place, or was given to another call before: it need not be contiguous.
 ONLY_ADDRESSES = re.compile(r"(Get_address|File_\w+_end)$")
+# A split collective access to a file is named after the call that it is in one piece.
+SPLIT = re.compile(r"File_(\w+)_(begin|end)$")
 
 
 def describes_sections(binding, i):
@@ -81,11 +83,17 @@ def ends_with_synchronisation(binding):
     return "target_rank" in names and "win" in names and started_request(binding) is None
 
 
+def split_access(binding, part):
+    """The split collective access of which the call is this part, "begin" or "end"; or None."""
+    found = SPLIT.match(binding.name)
+    return found[1] if found and found[2] == part else None
+
+
 def copies_sections(binding):
     """Whether the call can have a contiguous copy of a section that no datatype describes: it has
-    ended when it returns, or there is a request or a synchronisation that ends it."""
+    ended when it returns, or there is a request, a synchronisation or a call that ends it."""
     return (started_request(binding) is not None or ends_with_synchronisation(binding)
-            or not binding.is_lasting())
+            or split_access(binding, "begin") is not None or not binding.is_lasting())
 
 
 def returns_address(binding):
@@ -259,6 +267,9 @@ class _Entry:
     def keeping(self):
         """The lines after the call for the copies that live as long as the operation."""
         request = started_request(self.binding)
+        ended = split_access(self.binding, "end")
+        if ended:
+            return [f'  end_split_copies(*fh, "{ended}");']
         if self.described and is_partitioned(self.binding):
             return [f"  buf_.keep(code, {request.name}_.address());"]
         if not self.copies():
@@ -267,7 +278,8 @@ class _Entry:
             return [f"  copies.keep(code, {request.name}_.address());"]
         if ends_with_synchronisation(self.binding):
             return ["  copies.keep(code, *win, *target_rank);"]
-        return []
+        begun = split_access(self.binding, "begin")
+        return [f'  copies.keep(code, *fh, "{begun}");'] if begun else []
 
     def text_of(self):
         b = self.binding

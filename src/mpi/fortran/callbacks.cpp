@@ -94,7 +94,7 @@ int cancel_request(void* given, int complete) {
   return code;
 }
 
-/// What a data representation calls. Never freed: representations last until the end.
+/// What a data representation calls.
 template <class Count>
 struct representation {
   using conversion = void(void*, int*, Count*, void*, MPI_Offset*, MPI_Aint*, int*);
@@ -143,11 +143,14 @@ int register_representation(const text_in& name, procedure* read, procedure* wri
                             procedure* extent, MPI_Aint extra_state, procedure* none,
                             Register* call, Conversion* none_in_c) {
   using kind = representation<Count>;
-  auto* made = new kind{reinterpret_cast<typename kind::conversion*>(read),
-                        reinterpret_cast<typename kind::conversion*>(write),
-                        reinterpret_cast<decltype(kind::extent)>(extent), extra_state};
-  return call(name.get(), read == none ? none_in_c : &convert<Count, true>,
-              write == none ? none_in_c : &convert<Count, false>, &extent_in_file<Count>, made);
+  auto made = std::make_unique<kind>(reinterpret_cast<typename kind::conversion*>(read),
+                                     reinterpret_cast<typename kind::conversion*>(write),
+                                     reinterpret_cast<decltype(kind::extent)>(extent), extra_state);
+  const int code =
+      call(name.get(), read == none ? none_in_c : &convert<Count, true>,
+           write == none ? none_in_c : &convert<Count, false>, &extent_in_file<Count>, made.get());
+  if (code == MPI_SUCCESS) static_cast<void>(made.release());  // representations last until the end
+  return code;
 }
 
 template <class Handle, class Create>

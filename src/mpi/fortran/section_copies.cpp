@@ -2,10 +2,15 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "base/assert.hpp"
+#include "base/lock_guard.hpp"
+#include "base/mutex.hpp"
+#include "base/thread_annotations.hpp"
 #include "mpi/fortran/array_section.hpp"
 #include "mpi/fortran/handles.hpp"
 #include "mpi/fortran/unrecorded.hpp"
@@ -40,6 +45,37 @@ class section_copy {
   array_section section_;
   bool written_;
   std::vector<std::byte> copy_, before_;
+};
+
+/// The copies of the split collective accesses that are under way. A file has one such access at a
+/// time (MPI-5.0 section 14.4.5).
+/// Threads:  any.
+class split_accesses {
+ public:
+  static split_accesses& all() {
+    static auto* const made = new split_accesses;  // used until the process ends
+    return *made;
+  }
+
+  void add(int file, std::string_view access, std::unique_ptr<request_attachment> copies) {
+    const base::lock_guard held(lock_);
+    under_way_.insert_or_assign(file, begun{access, std::move(copies)});
+  }
+  /// Null: that access has no copies.
+  [[nodiscard]] std::unique_ptr<request_attachment> take(int file, std::string_view access) {
+    const base::lock_guard held(lock_);
+    const auto found = under_way_.find(file);
+    if (found == under_way_.end() || found->second.access != access) return nullptr;
+    return std::move(under_way_.extract(found).mapped().copies);
+  }
+
+ private:
+  struct begun {
+    std::string_view access;
+    std::unique_ptr<request_attachment> copies;
+  };
+  base::mutex lock_;
+  std::map<int, begun> under_way_ HEADWAY_GUARDED_BY(lock_);
 };
 
 }  // namespace
@@ -97,10 +133,21 @@ void section_copies::attach(int code, int win, int rank) {
   headway_attach_to_window(handle<MPI_Win>(win), rank, std::exchange(made_, nullptr));
 }
 
+void section_copies::attach(int code, int file, std::string_view access) {
+  if (code != MPI_SUCCESS) return;  // the destructor frees the copies
+  split_accesses::all().add(file, access,
+                            std::unique_ptr<request_attachment>(std::exchange(made_, nullptr)));
+}
+
 void section_copies::finish_call() {
   HEADWAY_ASSERT(made_ != nullptr);
   made_->after_end();
   delete made_;
+}
+
+void end_split_copies(int file, std::string_view access) {
+  const auto ended = split_accesses::all().take(file, access);
+  if (ended != nullptr) ended->after_end();
 }
 
 }  // namespace headway::mpi::fortran

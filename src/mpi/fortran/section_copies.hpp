@@ -2,6 +2,8 @@
 
 #include <mpi.h>
 
+#include <string_view>
+
 #include "mpi/fortran/descriptor.hpp"
 #include "mpi/fortran/sentinels.hpp"
 
@@ -51,6 +53,12 @@ class section_copies {
     if (made_ != nullptr) [[unlikely]]
       attach(code, win, rank);
   }
+  /// The call has returned `code` and has begun this split collective access to `file`: the copies
+  /// live until `end_split_copies`.
+  void keep(int code, int file, std::string_view access) {
+    if (made_ != nullptr) [[unlikely]]
+      attach(code, file, access);
+  }
 
  private:
   class attachment;
@@ -58,9 +66,16 @@ class section_copies {
   [[gnu::cold]] void* copy_at_root(const descriptor& array, bool written, int root, int comm);
   [[gnu::cold]] void attach(int code, MPI_Request* request);
   [[gnu::cold]] void attach(int code, int win, int rank);
+  [[gnu::cold]] void attach(int code, int file, std::string_view access);
   [[gnu::cold]] void finish_call();
 
   attachment* made_ = nullptr;
 };
+
+/// This split collective access to `file`, `read_all` or the like, has ended: its copies are copied
+/// back and freed. Nothing if it had none, or if another access is under way, which MPI refuses to
+/// end so.
+/// Threads:  any; takes a lock.
+void end_split_copies(int file, std::string_view access);
 
 }  // namespace headway::mpi::fortran

@@ -69,7 +69,9 @@ class _Entry:
         return next((p for p in self.parameters if p.kind == "errhandler"), None)
 
     def where(self):
-        return f"{self.owner.name}_" if self.owner else "nullptr"
+        # MPI_File_open has the default error handler of files, not its communicator's.
+        by_scope = self.function.chapter == "io" and self.owner and self.owner.kind == "comm"
+        return f"{self.owner.name}_" if self.owner and not by_scope else "nullptr"
 
     def number(self, p):
         return self.parameters.index(p) + 1
@@ -120,6 +122,8 @@ class _Entry:
             self.put(f"if ({p.name}_ == nullptr) {p.name}_ = &nothing<{made}>();")
         else:
             self.refuse(f"{p.name}_ == nullptr", f"refuse_handle(site, {where}, {n}, {value})")
+        if made == "headway::mpi::file" and self.function.chapter == "io":
+            self.refuse(f"{p.name}_->is_null()", f"refuse_handle(site, nullptr, {n}, {value})")
         if p.kind == "intracomm":
             self.refuse(f"{p.name}_->is_inter()", f"refuse_inter(site, *{p.name}_, {n})")
 

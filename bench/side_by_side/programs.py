@@ -71,6 +71,8 @@ METRICS = {
     "partitioned": Metric(("bytes",), "ratio", "end after the last partition / max(it, wire)",
                           also="tail_us"),
     "in_turns": Metric(("way", "bytes"), "ratio", "one way / as usual, median", also="median_us"),
+    "files": Metric(("operation", "ranks", "bytes"), "median_us",
+                    "µs on the slowest rank, median", also="mb_per_s"),
     "nbc_work": Metric(("bytes",), "overhead_us", "µs that the collective adds to the work"),
     "recv_cpu": Metric((), "processor_s", "processor s while blocked"),
     "hello": Metric((), "seconds", "s from start to end"),

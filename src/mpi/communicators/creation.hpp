@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -15,6 +16,17 @@ namespace headway::mpi {
 /// an inter-communicator in the order of `everybody`. Waits. False: a member was lost.
 [[nodiscard]] bool gather_from_all(communicator& comm, int tag, std::span<const std::byte> mine,
                                    std::vector<std::byte>& all);
+
+/// The same with a value of each member, in an agreement of its own.
+template <class T>
+[[nodiscard]] bool gather_values(communicator& comm, const T& mine, std::vector<T>& all) {
+  std::vector<std::byte> bytes;
+  if (!gather_from_all(comm, comm.next_agreement_tag(), std::as_bytes(std::span(&mine, 1)), bytes))
+    return false;
+  all.resize(static_cast<std::size_t>(comm.size()));
+  std::memcpy(static_cast<void*>(all.data()), bytes.data(), bytes.size());
+  return true;
+}
 
 /// Makes a communicator of these processes, not yet open, with `parent`'s error handler and
 /// origin; an inter-communicator if there is an `other` group.

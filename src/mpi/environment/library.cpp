@@ -23,6 +23,7 @@
 #include "mpi/environment/failure.hpp"
 #include "mpi/environment/job_report.hpp"
 #include "mpi/environment/program_output.hpp"
+#include "mpi/files/file_request.hpp"
 #include "mpi/tools/interface.hpp"
 
 namespace headway::mpi {
@@ -158,6 +159,7 @@ void end_world() {
 int stop_runtime() HEADWAY_REQUIRES(lifetime) {
   HEADWAY_ASSERT(the_library.runtime != nullptr && the_library.job != nullptr);
   finish_report();
+  end_file_helpers();
   end_world();
   delete std::exchange(the_library.job, nullptr);
   tools::end_counting();

@@ -46,16 +46,6 @@ struct part_memory {
   std::int32_t wakes_all = 0;  // it sees all processes of its node, and can wake them
 };
 
-template <class T>
-[[nodiscard]] bool gather(communicator& comm, const T& mine, std::vector<T>& all) {
-  std::vector<std::byte> bytes;
-  if (!gather_from_all(comm, comm.next_agreement_tag(), std::as_bytes(std::span(&mine, 1)), bytes))
-    return false;
-  all.resize(static_cast<std::size_t>(comm.size()));
-  std::memcpy(static_cast<void*>(all.data()), bytes.data(), bytes.size());
-  return true;
-}
-
 [[nodiscard]] std::size_t rounded(std::size_t bytes, std::size_t to) noexcept {
   return (bytes + to - 1) / to * to;
 }
@@ -185,14 +175,14 @@ class block_plan {
     return std::ranges::all_of(
         plan.ranks(), [&](int rank) { return all[static_cast<std::size_t>(rank)].well != 0; });
   };
-  if (!gather(own, part_memory{.well = made.has_value()}, all)) return false;
+  if (!gather_values(own, part_memory{.well = made.has_value()}, all)) return false;
   if (here() && !is_first && !is_alone)
     made = node_block::open(path, plan.bytes(), plan.alignment());
   const bool went_on = here();
   if (!made)
     base::log(base::severity::warning, "the window does not use shared memory: {}",
               made.error().text);
-  if (!gather(own, part_memory{.well = made.has_value()}, all)) return false;
+  if (!gather_values(own, part_memory{.well = made.has_value()}, all)) return false;
   if (is_first && !is_alone && went_on) node_block::unlink(path);
   if (made && here()) block = std::move(*made);
   return true;
@@ -271,7 +261,7 @@ class block_plan {
                   .job_rank = the_library.runtime->rank(),
                   .shares_gaps = gaps == "true",
                   .alignment = static_cast<std::uint32_t>(minimum_alignment(call.hints))};
-  if (!gather(own, mine, parts)) return lost();
+  if (!gather_values(own, mine, parts)) return lost();
   const block_plan plan(parts, own.rank(), call.flavor);
   const bool shared = call.flavor == MPI_WIN_FLAVOR_SHARED;
   if (shared && plan.ranks().size() != parts.size())
@@ -306,7 +296,7 @@ class block_plan {
   if (call.flavor == MPI_WIN_FLAVOR_DYNAMIC) my_memory.base = 0;
   my_memory.wakes_all = wakes_all(own, plan, ready.block);
   std::vector<part_memory> memory;
-  if (!gather(own, my_memory, memory)) return lost();
+  if (!gather_values(own, my_memory, memory)) return lost();
   if (std::ranges::any_of(memory, [](const part_memory& m) { return m.well == 0; }))
     return fail(MPI_ERR_NO_MEM, "there is not enough memory for the window");
   const bool all_wake = std::ranges::all_of(plan.ranks(), [&](int rank) {

@@ -20,7 +20,7 @@ class Headway(CMakePackage):
     variant("pmix", default=True, description="Start under PMIx: srun --mpi=pmix, prterun")
     variant("python", default=False, description="The end-points' binding for Python")
 
-    provides("mpi@:3.1")  # one-sided, topologies and Fortran; not files and dynamic processes
+    provides("mpi@:3.1")  # one-sided, topologies, files and Fortran; not dynamic processes
     provides("mpi-abi@1.0")  # libmpi_abi.so.1, which any library of the standard ABI may replace
 
     depends_on("c", type="build")

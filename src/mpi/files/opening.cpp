@@ -1,0 +1,149 @@
+#include "mpi/files/opening.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "mpi/communicators/creation.hpp"
+#include "mpi/environment/failure.hpp"
+#include "mpi/files/shared_pointer.hpp"
+#include "mpi/objects/pool.hpp"
+
+namespace headway::mpi {
+namespace {
+
+/// How a process has fared.
+struct answer {
+  std::int32_t amode = 0;
+  std::int32_t error = 0;  // of the kernel
+};
+
+[[nodiscard]] const char* fault_of(int amode) noexcept {
+  constexpr int accesses = MPI_MODE_RDONLY | MPI_MODE_WRONLY | MPI_MODE_RDWR;
+  if (std::popcount(static_cast<unsigned>(amode & accesses)) != 1)
+    return "exactly one of MPI_MODE_RDONLY, MPI_MODE_WRONLY and MPI_MODE_RDWR must be given";
+  if ((amode & MPI_MODE_RDONLY) != 0 && (amode & (MPI_MODE_CREATE | MPI_MODE_EXCL)) != 0)
+    return "MPI_MODE_CREATE and MPI_MODE_EXCL cannot be given with MPI_MODE_RDONLY";
+  if ((amode & MPI_MODE_RDWR) != 0 && (amode & MPI_MODE_SEQUENTIAL) != 0)
+    return "MPI_MODE_SEQUENTIAL cannot be given with MPI_MODE_RDWR";
+  return nullptr;
+}
+
+[[nodiscard]] int flags_of(int amode, bool creates) noexcept {
+  int flags = (amode & MPI_MODE_RDONLY) != 0 ? O_RDONLY : O_RDWR;
+  if ((amode & MPI_MODE_WRONLY) != 0) flags = O_WRONLY;
+  if (creates && (amode & MPI_MODE_CREATE) != 0) flags |= O_CREAT;
+  if (creates && (amode & MPI_MODE_EXCL) != 0) flags |= O_EXCL;
+  return flags;
+}
+
+/// The first error in the order of the ranks; 0: none.
+[[nodiscard]] int first_error(const std::vector<answer>& all) noexcept {
+  const auto found = std::ranges::find_if(all, [](const answer& a) { return a.error != 0; });
+  return found == all.end() ? 0 : found->error;
+}
+
+[[nodiscard]] int process_lost() {
+  return fail_on(&file::null(), MPI_ERR_PROC_ABORTED, "a process of the communicator is gone");
+}
+
+/// The first process makes the file if need be, and then the others open what is there.
+[[nodiscard]] int open_everywhere(communicator& own, const std::string& path, int amode,
+                                  files::open_file& descriptor) {
+  const bool is_first = own.rank() == 0;
+  answer mine{.amode = amode};
+  const auto open = [&] {
+    auto opened = files::open_file::open(path.c_str(), flags_of(amode, is_first));
+    if (opened) descriptor = std::move(*opened);
+    else mine.error = opened.error();
+  };
+  if (is_first) open();
+  std::vector<answer> all;
+  if (!gather_values(own, mine, all)) return process_lost();
+  if (std::ranges::any_of(all, [&](const answer& a) { return a.amode != amode; }))
+    return fail_on(&file::null(), MPI_ERR_NOT_SAME, "processes have different access modes");
+  int error = first_error(all);
+  if (error == 0 && own.size() > 1) {
+    if (!is_first) open();
+    if (!gather_values(own, mine, all)) return process_lost();
+    error = first_error(all);
+  }
+  return error == 0 ? MPI_SUCCESS : fail_errno(file::null(), "open " + path, error);
+}
+
+[[nodiscard]] int make_file(communicator& own, std::string path, int amode, file*& made) {
+  files::open_file descriptor;
+  if (const int code = open_everywhere(own, path, amode, descriptor)) return code;
+  std::int64_t end = 0;
+  if ((amode & MPI_MODE_APPEND) != 0) end = descriptor.size().value_or(0);
+  auto pointer = std::make_unique<shared_pointer>();
+  if (const int code = pointer->make(own)) return code;
+  if (end != 0)
+    if (const int code = pointer->set(end)) return code;
+  made = pool<file>::all().make(
+      file::opening{.comm = &own,
+                    .path = std::move(path),
+                    .amode = amode,
+                    .descriptor = std::make_shared<const files::open_file>(std::move(descriptor)),
+                    .pointer = std::move(pointer)});
+  made->handler = file::null().handler;
+  made->set_view({.data = {},
+                  .etype = find<datatype>(MPI_BYTE),
+                  .filetype = find<datatype>(MPI_BYTE),
+                  .form = {}});
+  made->move_to(end);
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+std::string path_of(const char* filename) {
+  constexpr std::array prefixes{"ufs:", "nfs:", "lustre:", "gpfs:", "pvfs2:", "testfs:"};
+  std::string_view name = filename;
+  for (const std::string_view prefix : prefixes)
+    if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+  return std::string(name);
+}
+
+int open_file(communicator& comm, const char* filename, int amode, const info* hints, file*& made) {
+  if (comm.is_inter())
+    return fail_on(&file::null(), MPI_ERR_COMM, "the communicator is an inter-communicator");
+  if (const char* const fault = fault_of(amode))
+    return fail_on(&file::null(), MPI_ERR_AMODE, fault);
+  auto* own = make_communicator(comm, comm.shared_members(), comm.rank());
+  if (const int code = agree_and_open(comm, own)) return code;
+  const int code = make_file(*own, path_of(filename), amode, made);
+  if (code != MPI_SUCCESS) free_communicator(*own);
+  else if (hints != nullptr)
+    for (const auto& [key, value] : hints->entries()) made->hints.set(key, value);
+  return code;
+}
+
+int close_file(file& closed) {
+  communicator& own = closed.comm();
+  const auto path = closed.path();
+  const bool deletes = closed.has_mode(MPI_MODE_DELETE_ON_CLOSE) && own.rank() == 0;
+  const int code = closed.pointer().end();
+  closed.let_go();
+  std::vector<answer> all;
+  answer mine;
+  if (code == MPI_SUCCESS && !gather_values(own, mine, all)) return process_lost();
+  if (deletes && ::unlink(path.c_str()) != 0) mine.error = errno;
+  if (closed.has_mode(MPI_MODE_DELETE_ON_CLOSE) && !gather_values(own, mine, all))
+    return process_lost();
+  pool<file>::all().drop(&closed);
+  free_communicator(own);
+  if (code != MPI_SUCCESS) return code;
+  const int error = first_error(all);
+  return error == 0 ? MPI_SUCCESS : fail_errno(file::null(), "delete " + path, error);
+}
+
+}  // namespace headway::mpi

@@ -86,7 +86,7 @@ struct answer {
   if ((amode & MPI_MODE_APPEND) != 0) end = descriptor.size().value_or(0);
   auto pointer = std::make_unique<shared_pointer>();
   if (const int code = pointer->make(own)) return code;
-  if (end != 0)
+  if ((amode & MPI_MODE_APPEND) != 0)
     if (const int code = pointer->set(end)) return code;
   made = pool<file>::all().make(
       file::opening{.comm = &own,

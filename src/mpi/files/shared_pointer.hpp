@@ -24,7 +24,7 @@ class shared_pointer {
 
   [[nodiscard]] int make(communicator& comm);
   [[nodiscard]] int end();
-  /// All processes call it with the same position.
+  /// All processes call it; the first one's position counts.
   [[nodiscard]] int set(std::int64_t position);
   /// Where the next access of so many bytes begins; the pointer is behind it then.
   [[nodiscard]] int advance(std::int64_t bytes, std::int64_t& begin);

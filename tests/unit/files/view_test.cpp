@@ -61,6 +61,15 @@ TEST(view, a_position_counts_the_bytes_in_front_of_an_offset) {
   }
 }
 
+TEST(view, a_position_counts_bytes_where_filetypes_reach_into_each_other) {
+  const auto inner = dt::build_vector(2, 1, 4, dt::layout::of(dt::number::byte)).value();
+  const view v{.displacement = 0, .filetype = dt::build_resized(0, 2, *inner).value()};
+  // Bytes at 0 and 4, 2 and 6, 4 and 8, …
+  EXPECT_EQ(v.position_of(1), 1);
+  EXPECT_EQ(v.position_of(3), 2);
+  EXPECT_EQ(v.position_of(5), 4);
+}
+
 TEST(view, a_filetype_needs_data_in_the_order_of_the_file) {
   const auto& byte = dt::layout::of(dt::number::byte);
   const std::int64_t lengths[] = {1, 1}, backwards[] = {4, 0}, before[] = {-2, 0};

@@ -161,7 +161,7 @@ int access_now(file& fh, direction way, const access_place& where, const access_
                MPI_Status* status) {
   access what;
   if (const int code = prepare(fh, way, where, memory, what)) {
-    if (!where.collective) return code;
+    if (!where.collective || !fh.view().form.is_native()) return code;
     // The other processes may exchange pieces: with none of this one.
     const failure why = last_failure();
     moved nothing;

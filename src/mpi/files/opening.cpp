@@ -65,9 +65,11 @@ struct answer {
     if (opened) descriptor = std::move(*opened);
     else mine.error = opened.error();
   };
-  if (is_first) open();
+  const char* const fault = fault_of(amode);
+  if (is_first && fault == nullptr) open();
   std::vector<answer> all;
   if (!gather_values(own, mine, all)) return process_lost();
+  if (fault != nullptr) return fail_on(&file::null(), MPI_ERR_AMODE, fault);
   if (std::ranges::any_of(all, [&](const answer& a) { return a.amode != amode; }))
     return fail_on(&file::null(), MPI_ERR_NOT_SAME, "processes have different access modes");
   int error = first_error(all);
@@ -116,8 +118,6 @@ std::string path_of(const char* filename) {
 int open_file(communicator& comm, const char* filename, int amode, const info* hints, file*& made) {
   if (comm.is_inter())
     return fail_on(&file::null(), MPI_ERR_COMM, "the communicator is an inter-communicator");
-  if (const char* const fault = fault_of(amode))
-    return fail_on(&file::null(), MPI_ERR_AMODE, fault);
   auto* own = make_communicator(comm, comm.shared_members(), comm.rank());
   if (const int code = agree_and_open(comm, own)) return code;
   const int code = make_file(*own, path_of(filename), amode, made);

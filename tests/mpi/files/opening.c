@@ -14,6 +14,9 @@ static void modes_are_checked(void) {
   for (int i = 0; i < (int)(sizeof wrong / sizeof *wrong); ++i)
     CHECK_CLASS(MPI_File_open(MPI_COMM_WORLD, path, wrong[i], MPI_INFO_NULL, &file), MPI_ERR_AMODE);
   if (check_size > 1) {
+    CHECK_CLASS(MPI_File_open(MPI_COMM_WORLD, path, check_rank == 0 ? 0 : MPI_MODE_RDWR,
+                              MPI_INFO_NULL, &file),
+                check_rank == 0 ? MPI_ERR_AMODE : MPI_ERR_NOT_SAME);
     const int amode = MPI_MODE_CREATE | (check_rank == 0 ? MPI_MODE_RDWR : MPI_MODE_WRONLY);
     CHECK_CLASS(MPI_File_open(MPI_COMM_WORLD, path, amode, MPI_INFO_NULL, &file), MPI_ERR_NOT_SAME);
     MPI_Barrier(MPI_COMM_WORLD);

@@ -51,17 +51,14 @@ using files::moved;
 [[nodiscard]] int ordered_position(file& fh, std::int64_t bytes, std::int64_t& position) {
   std::vector<std::int64_t> all;
   auto& comm = fh.comm();
-  const auto lost = [&] {
-    return fail_on(&fh, MPI_ERR_PROC_ABORTED, "a process of the file is gone");
-  };
-  if (!gather_values(comm, bytes, all)) return lost();
+  if (!gather_values(comm, bytes, all)) return fail_process_lost(fh);
   std::int64_t begin = 0;
   if (comm.rank() == 0) {
     const auto sum = std::accumulate(all.begin(), all.end(), std::int64_t{0});
     if (const int code = fh.pointer().advance(sum, begin)) return code;
   }
   const auto before = std::accumulate(all.begin(), all.begin() + comm.rank(), std::int64_t{0});
-  if (!gather_values(comm, begin, all)) return lost();
+  if (!gather_values(comm, begin, all)) return fail_process_lost(fh);
   position = all.front() + before;
   return MPI_SUCCESS;
 }

@@ -32,10 +32,6 @@ constexpr std::int64_t exchanged_bytes_max = 2048;
 /// What a process writes at a time, so that it stays in the caches on its way.
 constexpr std::int64_t block_bytes = 1024 * 1024;
 
-[[nodiscard]] int lost(const file& fh) {
-  return fail_on(&fh, MPI_ERR_PROC_ABORTED, "a process of the file is gone");
-}
-
 /// Of the bytes [begin, end) of an access.
 [[nodiscard]] std::int64_t count_pieces(const files::view& seen, std::int64_t begin,
                                         std::int64_t end) {
@@ -229,7 +225,7 @@ int choose_exchange(const files::access& mine, file& fh, exchange_choice& made) 
     own.piece_bytes = sample / count_pieces(seen, mine.position, mine.position + sample);
   }
   std::vector<extent_of_data> all;
-  if (!gather_values(fh.comm(), own, all)) return lost(fh);
+  if (!gather_values(fh.comm(), own, all)) return fail_process_lost(fh);
   std::erase_if(all, [](const extent_of_data& e) { return e.begin == e.end; });
   if (all.size() < 2) return MPI_SUCCESS;
   std::ranges::sort(all, {}, &extent_of_data::begin);
@@ -253,7 +249,7 @@ int write_exchanged(const files::access& mine, file& fh, const exchange_choice& 
   for (std::int64_t round = 0; round < pieces.rounds(); ++round)
     if (const int code = pieces.write_block(round, error)) return code;
   std::vector<int> errors;
-  if (!gather_values(fh.comm(), error, errors)) return lost(fh);
+  if (!gather_values(fh.comm(), error, errors)) return fail_process_lost(fh);
   const auto failed = std::ranges::find_if(errors, [](int each) { return each != 0; });
   how = {.bytes = failed == errors.end() ? mine.memory.bytes() : 0,
          .error = failed == errors.end() ? 0 : *failed};

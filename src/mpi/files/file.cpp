@@ -95,6 +95,10 @@ int fail_errno(const file& where, const std::string& what, int error_number) {
                  fmt::format("{}: {}", what, std::strerror(error_number)));
 }
 
+int fail_process_lost(const file& where) {
+  return fail_on(&where, MPI_ERR_PROC_ABORTED, "a process of the file is gone");
+}
+
 namespace {
 // Valid before MPI_Init, as the error handlers are.
 [[maybe_unused]] const file& null_at_load = file::null();

@@ -102,5 +102,7 @@ class file final : public object {
 
 /// The MPI error code for an `errno` of a call on this file. `what`: "open PATH".
 [[nodiscard]] int fail_errno(const file& where, const std::string& what, int error_number);
+/// The same if a process that has opened it, or is opening it, is gone.
+[[nodiscard]] int fail_process_lost(const file& where);
 
 }  // namespace headway::mpi

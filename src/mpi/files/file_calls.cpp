@@ -23,10 +23,6 @@
 namespace headway::mpi::calls {
 namespace {
 
-[[nodiscard]] int lost(const file& fh) {
-  return fail_on(&fh, MPI_ERR_PROC_ABORTED, "a process of the file is gone");
-}
-
 /// What one process says of its arguments.
 struct opinion {
   std::int64_t value = 0;  // which must be the same everywhere
@@ -41,7 +37,7 @@ struct opinion {
                         std::vector<opinion>& all) {
   // Keeps the text of a refusal, which the exchange might replace.
   const failure why = last_failure();
-  if (!gather_values(fh.comm(), mine, all)) return lost(fh);
+  if (!gather_values(fh.comm(), mine, all)) return fail_process_lost(fh);
   if (mine.code != MPI_SUCCESS) return fail_on(&fh, why.code, why.text);
   for (const auto& each : all)
     if (each.code != MPI_SUCCESS)
@@ -67,7 +63,7 @@ struct opinion {
   opinion mine;
   if (fh.comm().rank() == 0) mine.code = std::invoke(change, *fh.descriptor(), size);
   std::vector<opinion> all;
-  if (!gather_values(fh.comm(), mine, all)) return lost(fh);
+  if (!gather_values(fh.comm(), mine, all)) return fail_process_lost(fh);
   const auto error = static_cast<int>(all.front().code);
   return error == 0 ? MPI_SUCCESS : fail_errno(fh, "set the size of " + fh.path(), error);
 }
@@ -243,7 +239,7 @@ int file_sync(file& fh) {
   opinion mine;
   mine.code = fh.has_mode(MPI_MODE_RDONLY) ? 0 : fh.descriptor()->sync();
   std::vector<opinion> all;
-  if (!gather_values(fh.comm(), mine, all)) return lost(fh);
+  if (!gather_values(fh.comm(), mine, all)) return fail_process_lost(fh);
   const auto failed = std::ranges::find_if(all, [](const opinion& o) { return o.code != 0; });
   if (failed == all.end()) return MPI_SUCCESS;
   return fail_errno(fh, "synchronise " + fh.path(), static_cast<int>(failed->code));

@@ -51,10 +51,6 @@ struct answer {
   return found == all.end() ? 0 : found->error;
 }
 
-[[nodiscard]] int process_lost() {
-  return fail_on(&file::null(), MPI_ERR_PROC_ABORTED, "a process of the communicator is gone");
-}
-
 /// The first process makes the file if need be, and then the others open what is there.
 [[nodiscard]] int open_everywhere(communicator& own, const std::string& path, int amode,
                                   files::open_file& descriptor) {
@@ -68,14 +64,14 @@ struct answer {
   const char* const fault = fault_of(amode);
   if (is_first && fault == nullptr) open();
   std::vector<answer> all;
-  if (!gather_values(own, mine, all)) return process_lost();
+  if (!gather_values(own, mine, all)) return fail_process_lost(file::null());
   if (fault != nullptr) return fail_on(&file::null(), MPI_ERR_AMODE, fault);
   if (std::ranges::any_of(all, [&](const answer& a) { return a.amode != amode; }))
     return fail_on(&file::null(), MPI_ERR_NOT_SAME, "processes have different access modes");
   int error = first_error(all);
   if (error == 0 && own.size() > 1) {
     if (!is_first) open();
-    if (!gather_values(own, mine, all)) return process_lost();
+    if (!gather_values(own, mine, all)) return fail_process_lost(file::null());
     error = first_error(all);
   }
   return error == 0 ? MPI_SUCCESS : fail_errno(file::null(), "open " + path, error);
@@ -135,10 +131,10 @@ int close_file(file& closed) {
   closed.let_go();
   std::vector<answer> all;
   answer mine;
-  if (code == MPI_SUCCESS && !gather_values(own, mine, all)) return process_lost();
+  if (code == MPI_SUCCESS && !gather_values(own, mine, all)) return fail_process_lost(file::null());
   if (deletes && ::unlink(path.c_str()) != 0) mine.error = errno;
   if (closed.has_mode(MPI_MODE_DELETE_ON_CLOSE) && !gather_values(own, mine, all))
-    return process_lost();
+    return fail_process_lost(file::null());
   pool<file>::all().drop(&closed);
   free_communicator(own);
   if (code != MPI_SUCCESS) return code;

@@ -110,7 +110,7 @@ class bank_memory {
   [[nodiscard]] line& line_of(int rank, std::uint64_t exchange) const noexcept {
     return page_of(rank).lines[line_number(exchange)];
   }
-  /// In which this rank shows something in the next operation, if it does.
+  /// This rank's line of the next operation.
   [[nodiscard]] line& line_behind(std::uint64_t exchange) const noexcept {
     return line_of(own_rank_, (exchange / 2 + 1) * 2);
   }

@@ -53,7 +53,7 @@ class mover {
     pieces_.clear();
     std::int64_t at = 0;
     bool complete = true;
-    view_.for_each_block(position, position + bytes, [&](std::int64_t offset, std::int64_t length) {
+    view_.for_each_piece(position, position + bytes, [&](std::int64_t offset, std::int64_t length) {
       complete = complete && add({offset, length, at});
       at += length;
     });
@@ -61,11 +61,7 @@ class mover {
   }
 
   [[nodiscard]] bool add(const piece& next) noexcept try {
-    if (!pieces_.empty() && pieces_.back().offset + pieces_.back().bytes == next.offset) {
-      pieces_.back().bytes += next.bytes;
-    } else {
-      pieces_.push_back(next);
-    }
+    pieces_.push_back(next);
     return true;
   } catch (const std::bad_alloc&) {
     return false;

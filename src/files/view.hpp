@@ -13,7 +13,7 @@ namespace headway::files {
 ///           *offset* is one of bytes in the file.
 /// Threads:  immutable while operations use it.
 /// Progress: never waits.
-/// Errors:   none; who makes it has checked it with `is_usable`.
+/// Errors:   none; the filetype must be usable (`is_usable`).
 struct view {
   std::int64_t displacement = 0;
   std::int64_t etype_bytes = 1;
@@ -40,6 +40,20 @@ struct view {
     end -= before * size;
     filetype->for_each_block(end / size + 1, begin, end,
                              [&](std::int64_t at, std::int64_t bytes) { visit(from + at, bytes); });
+  }
+  /// The same for pieces: blocks that lie behind each other in the file are one.
+  template <class Visit>
+  void for_each_piece(std::int64_t begin, std::int64_t end, Visit&& visit) const noexcept {
+    std::int64_t at = 0, length = 0;
+    for_each_block(begin, end, [&](std::int64_t offset, std::int64_t bytes) {
+      if (at + length != offset) {
+        if (length != 0) visit(at, length);
+        at = offset;
+        length = 0;
+      }
+      length += bytes;
+    });
+    if (length != 0) visit(at, length);
   }
 };
 

@@ -1,6 +1,5 @@
 #include "mpi/files/access_calls.hpp"
 
-#include "mpi/environment/failure.hpp"
 #include "mpi/files/data_access.hpp"
 #include "mpi/files/shared_pointer.hpp"
 
@@ -39,11 +38,9 @@ int file_get_position_shared(file& fh, MPI_Offset& offset) {
 
 int file_get_byte_offset(file& fh, MPI_Offset offset, MPI_Offset& disp) {
   if (const int code = refuse_sequential(fh)) return code;
-  const auto& view = fh.view().data;
   std::int64_t position = 0;
-  if (offset < 0 || __builtin_mul_overflow(offset, view.etype_bytes, &position))
-    return fail(MPI_ERR_ARG, "the offset is {}", offset);
-  disp = view.offset_of(position);
+  if (const int code = explicit_position(fh, offset, position)) return code;
+  disp = fh.view().data.offset_of(position);
   return MPI_SUCCESS;
 }
 

@@ -40,13 +40,6 @@ using files::moved;
   return MPI_SUCCESS;
 }
 
-[[nodiscard]] int explicit_position(const file& fh, MPI_Offset offset, std::int64_t& position) {
-  if (offset < 0) return fail(MPI_ERR_ARG, "the offset is {}", offset);
-  if (__builtin_mul_overflow(offset, fh.view().data.etype_bytes, &position))
-    return fail(MPI_ERR_ARG, "64 bits do not hold the bytes in front of the offset {}", offset);
-  return MPI_SUCCESS;
-}
-
 /// The accesses of all processes lie behind each other, in the order of their ranks.
 [[nodiscard]] int ordered_position(file& fh, std::int64_t bytes, std::int64_t& position) {
   std::vector<std::int64_t> all;
@@ -126,12 +119,11 @@ using files::moved;
 
 void set_moved(MPI_Status* status, const moved& how) {
   if (status == MPI_STATUS_IGNORE) return;
-  set_status_done(*status);
-  set_status_bytes(*status, how.bytes);
+  set_status(*status, MPI_ANY_SOURCE, MPI_ANY_TAG, how.bytes);
 }
 
-/// A request whose access a helper thread carries out, or, where it has to be converted by the
-/// program's functions, one that has ended.
+/// A request whose access a helper thread carries out, or, where elements are converted, one that
+/// has ended.
 [[nodiscard]] int make_request(file& fh, direction way, const access_place& where,
                                const access_memory& memory, file_request*& made) {
   access what;
@@ -148,6 +140,13 @@ void set_moved(MPI_Status* status, const moved& how) {
 }
 
 }  // namespace
+
+int explicit_position(const file& fh, MPI_Offset offset, std::int64_t& position) {
+  if (offset < 0) return fail(MPI_ERR_ARG, "the offset is {}", offset);
+  if (__builtin_mul_overflow(offset, fh.view().data.etype_bytes, &position))
+    return fail(MPI_ERR_ARG, "64 bits do not hold the bytes in front of the offset {}", offset);
+  return MPI_SUCCESS;
+}
 
 int refuse_sequential(const file& fh) {
   if (!fh.has_mode(MPI_MODE_SEQUENTIAL)) return MPI_SUCCESS;

@@ -12,8 +12,8 @@
 
 namespace headway::mpi {
 
-/// Where an access begins.
 enum class file_pointer : std::uint8_t { explicit_offset, individual, shared, ordered };
+/// Where an access begins, and whether all processes call together.
 struct access_place {
   file_pointer pointer = file_pointer::individual;
   MPI_Offset offset = 0;  ///< in etypes, if explicit
@@ -41,6 +41,8 @@ struct access_memory {
                               const access_memory& memory, std::string_view ending);
 [[nodiscard]] int end_split(file& fh, std::string_view ending, MPI_Status* status);
 
+/// The position in bytes of the view that an explicit offset means.
+[[nodiscard]] int explicit_position(const file& fh, MPI_Offset offset, std::int64_t& position);
 /// Of MPI_File_seek and MPI_File_seek_shared: the position in bytes of the view. `now`: that of the
 /// pointer.
 [[nodiscard]] int sought(const file& fh, MPI_Offset offset, int whence, std::int64_t now,

@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "base/lock_guard.hpp"
+#include "mpi/communicators/creation.hpp"
 #include "mpi/environment/failure.hpp"
 #include "mpi/files/shared_pointer.hpp"
 
@@ -97,6 +100,14 @@ int fail_errno(const file& where, const std::string& what, int error_number) {
 
 int fail_process_lost(const file& where) {
   return fail_on(&where, MPI_ERR_PROC_ABORTED, "a process of the file is gone");
+}
+
+bool first_error(communicator& comm, int& error) {
+  std::vector<int> all;
+  if (!gather_values(comm, error, all)) return false;
+  const auto failed = std::ranges::find_if(all, [](int each) { return each != 0; });
+  error = failed == all.end() ? 0 : *failed;
+  return true;
 }
 
 namespace {

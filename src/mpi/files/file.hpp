@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include "base/mutex.hpp"
 #include "base/thread_annotations.hpp"
@@ -49,7 +49,7 @@ class file final : public object {
     communicator* comm = nullptr;
     std::string path;
     int amode = 0;
-    std::shared_ptr<const files::open_file> descriptor;
+    std::shared_ptr<files::open_file> descriptor;
     std::unique_ptr<shared_pointer> pointer;
   };
 
@@ -62,12 +62,16 @@ class file final : public object {
   [[nodiscard]] const std::string& path() const noexcept { return made_.path; }
   [[nodiscard]] int amode() const noexcept { return made_.amode; }
   [[nodiscard]] bool has_mode(int flag) const noexcept { return (made_.amode & flag) != 0; }
-  [[nodiscard]] const std::shared_ptr<const files::open_file>& descriptor() const noexcept {
+  [[nodiscard]] const std::shared_ptr<files::open_file>& descriptor() const noexcept {
     return made_.descriptor;
   }
   [[nodiscard]] shared_pointer& pointer() noexcept { return *made_.pointer; }
-  /// So that no access of a later call uses it.
-  void let_go() noexcept { made_.descriptor.reset(); }
+  /// What the kernel reports of earlier writes: a value of `errno`, or 0. While requests still use
+  /// the descriptor it stays open, and nothing is known.
+  [[nodiscard]] int close_descriptor() noexcept {
+    const auto closed = std::move(made_.descriptor);
+    return closed.use_count() == 1 ? closed->close() : 0;
+  }
 
   [[nodiscard]] const file_view& view() const noexcept { return view_; }
   /// Takes the types' duplicates; frees those of the view before. Both pointers are at its begin.
@@ -104,5 +108,8 @@ class file final : public object {
 [[nodiscard]] int fail_errno(const file& where, const std::string& what, int error_number);
 /// The same if a process that has opened it, or is opening it, is gone.
 [[nodiscard]] int fail_process_lost(const file& where);
+/// Gives `error`, an `errno` or 0, the value that it has on the first process where it is not 0.
+/// Collective; waits. False: a process is gone.
+[[nodiscard]] bool first_error(communicator& comm, int& error);
 
 }  // namespace headway::mpi

@@ -1,6 +1,5 @@
 #include "mpi/files/file_calls.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,7 +7,6 @@
 #include <cstring>
 #include <functional>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "base/hash.hpp"
@@ -23,32 +21,34 @@
 namespace headway::mpi::calls {
 namespace {
 
-/// What one process says of its arguments.
-struct opinion {
-  std::int64_t value = 0;  // which must be the same everywhere
-  std::int64_t code = MPI_SUCCESS;
+/// The arguments of one process in a collective call.
+struct checked_arguments {
+  std::int64_t value = 0;           // must be the same on all processes
+  std::int64_t code = MPI_SUCCESS;  // of their check
   // Of a filetype: it has holes; one ends where the next one begins, or before.
   std::int32_t has_holes = 0, is_increasing = 1;
 };
 
 /// Whether all processes agree on the arguments of a collective call, which this one refuses with
 /// `mine.code`. An MPI error code.
-[[nodiscard]] int agree(file& fh, const opinion& mine, const char* what,
-                        std::vector<opinion>& all) {
+[[nodiscard]] int agree(file& fh, const checked_arguments& mine, const char* what,
+                        std::vector<checked_arguments>& all) {
   // Keeps the text of a refusal, which the exchange might replace.
   const failure why = last_failure();
   if (!gather_values(fh.comm(), mine, all)) return fail_process_lost(fh);
   if (mine.code != MPI_SUCCESS) return fail_on(&fh, why.code, why.text);
   for (const auto& each : all)
     if (each.code != MPI_SUCCESS)
-      return fail_on(&fh, static_cast<int>(each.code), "another process has refused the call");
-  if (std::ranges::all_of(all, [&](const opinion& o) { return o.value == mine.value; }))
+      return fail_on(&fh, static_cast<int>(each.code),
+                     "the arguments of another process are wrong");
+  if (std::ranges::all_of(all,
+                          [&](const checked_arguments& each) { return each.value == mine.value; }))
     return MPI_SUCCESS;
   return fail(MPI_ERR_NOT_SAME, "processes have different values of {}", what);
 }
 
-[[nodiscard]] int agree(file& fh, const opinion& mine, const char* what) {
-  std::vector<opinion> all;
+[[nodiscard]] int agree(file& fh, const checked_arguments& mine, const char* what) {
+  std::vector<checked_arguments> all;
   return agree(fh, mine, what, all);
 }
 
@@ -60,11 +60,8 @@ struct opinion {
   if (code == MPI_SUCCESS && fh.has_mode(MPI_MODE_RDONLY))
     code = fail(MPI_ERR_READ_ONLY, "the file was opened for reading alone");
   if ((code = agree(fh, {size, code}, "size")) != MPI_SUCCESS) return code;
-  opinion mine;
-  if (fh.comm().rank() == 0) mine.code = std::invoke(change, *fh.descriptor(), size);
-  std::vector<opinion> all;
-  if (!gather_values(fh.comm(), mine, all)) return fail_process_lost(fh);
-  const auto error = static_cast<int>(all.front().code);
+  int error = fh.comm().rank() == 0 ? std::invoke(change, *fh.descriptor(), size) : 0;
+  if (!first_error(fh.comm(), error)) return fail_process_lost(fh);
   return error == 0 ? MPI_SUCCESS : fail_errno(fh, "set the size of " + fh.path(), error);
 }
 
@@ -107,9 +104,9 @@ int file_open(communicator& comm, const char* filename, int amode, info* hints, 
 int file_close(file*& fh) {
   if (fh->split != nullptr)
     return fail_on(fh, MPI_ERR_OTHER, "a split collective access has not ended");
-  if (const int code = close_file(*fh)) return code;
+  const int code = close_file(*fh);
   fh = nullptr;
-  return MPI_SUCCESS;
+  return code;
 }
 
 int file_delete(const char* filename, info*) {
@@ -144,8 +141,7 @@ int file_get_amode(file& fh, int& amode) {
 }
 
 int file_set_info(file& fh, info* hints) {
-  if (hints == nullptr) return MPI_SUCCESS;
-  for (const auto& [key, value] : hints->entries()) fh.hints.set(key, value);
+  if (hints != nullptr) fh.hints.set(hints->entries());
   return MPI_SUCCESS;
 }
 
@@ -162,11 +158,11 @@ int file_set_view(file& fh, MPI_Offset disp, datatype& etype, datatype& filetype
   const int refusal = check_view(fh, disp, etype, filetype, datarep, form);
   const auto same = base::hash_of(datarep) ^ static_cast<std::uint64_t>(etype.layout().size());
   const auto& tile = filetype.layout();
-  const opinion mine{.value = static_cast<std::int64_t>(same),
-                     .code = refusal,
-                     .has_holes = !tile.is_contiguous(),
-                     .is_increasing = tile.true_extent() <= tile.extent()};
-  std::vector<opinion> all;
+  const checked_arguments mine{.value = static_cast<std::int64_t>(same),
+                               .code = refusal,
+                               .has_holes = !tile.is_contiguous(),
+                               .is_increasing = tile.true_extent() <= tile.extent()};
+  std::vector<checked_arguments> all;
   if (const int code = agree(fh, mine, "etype or representation", all)) return code;
   if (disp == MPI_DISPLACEMENT_CURRENT) {
     std::int64_t position = 0;
@@ -180,8 +176,8 @@ int file_set_view(file& fh, MPI_Offset disp, datatype& etype, datatype& filetype
   if (const int code = shown(etype, next.etype)) return code;
   if (const int code = shown(filetype, next.filetype)) return code;
   fh.set_view(next);
-  fh.exchanges_pieces = all.size() > 1 && std::ranges::any_of(all, &opinion::has_holes) &&
-                        std::ranges::all_of(all, &opinion::is_increasing);
+  fh.exchanges_pieces = all.size() > 1 && std::ranges::any_of(all, &checked_arguments::has_holes) &&
+                        std::ranges::all_of(all, &checked_arguments::is_increasing);
   if (const int code = file_set_info(fh, hints)) return code;
   return fh.pointer().set(0);
 }
@@ -236,13 +232,9 @@ int file_get_atomicity(file& fh, int& flag) {
 }
 
 int file_sync(file& fh) {
-  opinion mine;
-  mine.code = fh.has_mode(MPI_MODE_RDONLY) ? 0 : fh.descriptor()->sync();
-  std::vector<opinion> all;
-  if (!gather_values(fh.comm(), mine, all)) return fail_process_lost(fh);
-  const auto failed = std::ranges::find_if(all, [](const opinion& o) { return o.code != 0; });
-  if (failed == all.end()) return MPI_SUCCESS;
-  return fail_errno(fh, "synchronise " + fh.path(), static_cast<int>(failed->code));
+  int error = fh.has_mode(MPI_MODE_RDONLY) ? 0 : fh.descriptor()->sync();
+  if (!first_error(fh.comm(), error)) return fail_process_lost(fh);
+  return error == 0 ? MPI_SUCCESS : fail_errno(fh, "synchronise " + fh.path(), error);
 }
 
 }  // namespace headway::mpi::calls

@@ -65,8 +65,7 @@ void file_request::run() noexcept {
 }
 
 int file_request::finish(MPI_Status& status) {
-  set_status_done(status);
-  set_status_bytes(status, how_.bytes);
+  set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, how_.bytes);
   return code_of(what_, how_, on_);
 }
 

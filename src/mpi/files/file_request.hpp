@@ -32,7 +32,7 @@ class file_request final : public request, private files::job {
 
   file& on_;
   files::access what_;
-  std::shared_ptr<const files::open_file> descriptor_;
+  std::shared_ptr<files::open_file> descriptor_;
   files::view view_;
   files::moved how_;
   progress::completion done_;

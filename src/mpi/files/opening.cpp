@@ -20,8 +20,8 @@
 namespace headway::mpi {
 namespace {
 
-/// How a process has fared.
-struct answer {
+/// What a process was asked for, and what came of it.
+struct attempt {
   std::int32_t amode = 0;
   std::int32_t error = 0;  // of the kernel
 };
@@ -45,17 +45,11 @@ struct answer {
   return flags;
 }
 
-/// The first error in the order of the ranks; 0: none.
-[[nodiscard]] int first_error(const std::vector<answer>& all) noexcept {
-  const auto found = std::ranges::find_if(all, [](const answer& a) { return a.error != 0; });
-  return found == all.end() ? 0 : found->error;
-}
-
 /// The first process makes the file if need be, and then the others open what is there.
 [[nodiscard]] int open_everywhere(communicator& own, const std::string& path, int amode,
                                   files::open_file& descriptor) {
   const bool is_first = own.rank() == 0;
-  answer mine{.amode = amode};
+  attempt mine{.amode = amode};
   const auto open = [&] {
     auto opened = files::open_file::open(path.c_str(), flags_of(amode, is_first));
     if (opened) descriptor = std::move(*opened);
@@ -63,16 +57,16 @@ struct answer {
   };
   const char* const fault = fault_of(amode);
   if (is_first && fault == nullptr) open();
-  std::vector<answer> all;
+  std::vector<attempt> all;
   if (!gather_values(own, mine, all)) return fail_process_lost(file::null());
   if (fault != nullptr) return fail_on(&file::null(), MPI_ERR_AMODE, fault);
-  if (std::ranges::any_of(all, [&](const answer& a) { return a.amode != amode; }))
+  if (std::ranges::any_of(all, [&](const attempt& a) { return a.amode != amode; }))
     return fail_on(&file::null(), MPI_ERR_NOT_SAME, "processes have different access modes");
-  int error = first_error(all);
+  int error = all.front().error;
   if (error == 0 && own.size() > 1) {
     if (!is_first) open();
-    if (!gather_values(own, mine, all)) return fail_process_lost(file::null());
-    error = first_error(all);
+    error = mine.error;
+    if (!first_error(own, error)) return fail_process_lost(file::null());
   }
   return error == 0 ? MPI_SUCCESS : fail_errno(file::null(), "open " + path, error);
 }
@@ -90,7 +84,7 @@ struct answer {
       file::opening{.comm = &own,
                     .path = std::move(path),
                     .amode = amode,
-                    .descriptor = std::make_shared<const files::open_file>(std::move(descriptor)),
+                    .descriptor = std::make_shared<files::open_file>(std::move(descriptor)),
                     .pointer = std::move(pointer)});
   made->handler = file::null().handler;
   made->set_view({.data = {},
@@ -118,28 +112,25 @@ int open_file(communicator& comm, const char* filename, int amode, const info* h
   if (const int code = agree_and_open(comm, own)) return code;
   const int code = make_file(*own, path_of(filename), amode, made);
   if (code != MPI_SUCCESS) free_communicator(*own);
-  else if (hints != nullptr)
-    for (const auto& [key, value] : hints->entries()) made->hints.set(key, value);
+  else if (hints != nullptr) made->hints.set(hints->entries());
   return code;
 }
 
 int close_file(file& closed) {
   communicator& own = closed.comm();
   const auto path = closed.path();
-  const bool deletes = closed.has_mode(MPI_MODE_DELETE_ON_CLOSE) && own.rank() == 0;
-  const int code = closed.pointer().end();
-  closed.let_go();
-  std::vector<answer> all;
-  answer mine;
-  if (code == MPI_SUCCESS && !gather_values(own, mine, all)) return fail_process_lost(file::null());
-  if (deletes && ::unlink(path.c_str()) != 0) mine.error = errno;
-  if (closed.has_mode(MPI_MODE_DELETE_ON_CLOSE) && !gather_values(own, mine, all))
-    return fail_process_lost(file::null());
+  const bool deletes = closed.has_mode(MPI_MODE_DELETE_ON_CLOSE);
+  if (const int code = closed.pointer().end()) return code;
+  int close_error = closed.close_descriptor(), delete_error = 0;
+  if (!first_error(own, close_error)) return fail_process_lost(file::null());
+  if (deletes) {
+    if (own.rank() == 0 && ::unlink(path.c_str()) != 0) delete_error = errno;
+    if (!first_error(own, delete_error)) return fail_process_lost(file::null());
+  }
   pool<file>::all().drop(&closed);
   free_communicator(own);
-  if (code != MPI_SUCCESS) return code;
-  const int error = first_error(all);
-  return error == 0 ? MPI_SUCCESS : fail_errno(file::null(), "delete " + path, error);
+  if (close_error != 0) return fail_errno(file::null(), "close " + path, close_error);
+  return delete_error == 0 ? MPI_SUCCESS : fail_errno(file::null(), "delete " + path, delete_error);
 }
 
 }  // namespace headway::mpi

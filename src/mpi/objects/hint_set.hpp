@@ -29,6 +29,9 @@ class hint_set {
       at->second = value;
     }
   }
+  void set(const list& hints) {
+    for (const auto& [key, value] : hints) set(key, value);
+  }
   [[nodiscard]] std::optional<std::string> get(std::string_view key) const {
     const base::lock_guard held(lock_);
     const auto at = std::ranges::find(all_, key, &list::value_type::first);

@@ -315,8 +315,7 @@ class block_plan {
                                                 .displacement_unit = narrow_unit(call),
                                                 .flavor = call.flavor},
                                   std::make_unique<windows::window>(std::move(ready)));
-  if (call.hints)
-    for (const auto& [key, value] : call.hints->entries()) made->hints.set(key, value);
+  if (call.hints) made->hints.set(call.hints->entries());
   made->handler = errhandler_ref(errors_are_fatal());
   made->memory().start();
   return MPI_SUCCESS;

@@ -167,8 +167,7 @@ int win_get_name(window* win, char* name, int& resultlen) {
 }
 
 int win_set_info(window& win, info* hints) {
-  if (hints == nullptr) return MPI_SUCCESS;
-  for (const auto& [key, value] : hints->entries()) win.hints.set(key, value);
+  if (hints != nullptr) win.hints.set(hints->entries());
   return MPI_SUCCESS;
 }
 

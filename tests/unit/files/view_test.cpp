@@ -22,11 +22,8 @@ using blocks = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
 [[nodiscard]] blocks blocks_of(const view& v, std::int64_t begin, std::int64_t end) {
   blocks found;
-  v.for_each_block(begin, end, [&](std::int64_t at, std::int64_t bytes) {
-    if (!found.empty() && found.back().first + found.back().second == at)
-      found.back().second += bytes;
-    else found.emplace_back(at, bytes);
-  });
+  v.for_each_piece(begin, end,
+                   [&](std::int64_t at, std::int64_t bytes) { found.emplace_back(at, bytes); });
   return found;
 }
 

@@ -1,7 +1,6 @@
 #include "mpi/files/exchanged_write.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <limits>
 #include <new>
@@ -35,11 +34,8 @@ constexpr std::int64_t block_bytes = 1024 * 1024;
 /// Of the bytes [begin, end) of an access.
 [[nodiscard]] std::int64_t count_pieces(const files::view& seen, std::int64_t begin,
                                         std::int64_t end) {
-  std::int64_t count = 0, behind = -1;
-  seen.for_each_block(begin, end, [&](std::int64_t at, std::int64_t bytes) {
-    count += at != behind;
-    behind = at + bytes;
-  });
+  std::int64_t count = 0;
+  seen.for_each_piece(begin, end, [&](std::int64_t, std::int64_t) { ++count; });
   return count;
 }
 
@@ -134,55 +130,79 @@ class exchange_of_pieces {
     auto* to = sent_.append(list_bytes + static_cast<std::size_t>(behind - first));
     std::memcpy(to, &count, sizeof count);
     to += sizeof count;
-    piece last{.offset = -1, .bytes = 0};
-    const auto put = [&] {
-      std::memcpy(to, &last, sizeof last);
-      to += sizeof last;
-    };
-    view_.for_each_block(begin, end, [&](std::int64_t offset, std::int64_t bytes) {
-      if (last.offset >= 0 && last.offset + last.bytes == offset) {
-        last.bytes += bytes;
-        return;
-      }
-      if (last.offset >= 0) put();
-      last = {offset, bytes};
+    view_.for_each_piece(begin, end, [&](std::int64_t offset, std::int64_t bytes) {
+      const piece next{offset, bytes};
+      std::memcpy(to, &next, sizeof next);
+      to += sizeof next;
     });
-    put();
     mine_.memory.type->pack(mine_.memory.buffer, mine_.memory.count, first, behind, to);
+  }
+
+  /// The pieces that one process has sent, in the order of the file.
+  class received_pieces {
+   public:
+    received_pieces(const std::byte* at, std::int64_t bytes) noexcept {
+      if (bytes == 0) return;
+      std::memcpy(&left_, at, sizeof left_);
+      list_ = at + sizeof left_;
+      data_ = list_ + static_cast<std::size_t>(left_) * sizeof(piece);
+    }
+    [[nodiscard]] bool any() const noexcept { return left_ > 0; }
+    [[nodiscard]] piece first() const noexcept {
+      piece p{};
+      std::memcpy(&p, list_, sizeof p);
+      return p;
+    }
+    [[nodiscard]] const std::byte* data() const noexcept { return data_; }
+    void drop_first() noexcept {
+      data_ += first().bytes;
+      list_ += sizeof(piece);
+      --left_;
+    }
+
+   private:
+    std::int64_t left_ = 0;
+    const std::byte* list_ = nullptr;
+    const std::byte* data_ = nullptr;
+  };
+  [[nodiscard]] received_pieces received_from(std::size_t rank) const noexcept {
+    return {received_.data() + places_[rank], counts_[rank]};
   }
 
   /// Calls `each(piece, data)` for all pieces that have come, in the order of the ranks.
   template <class Each>
   void for_each_received(Each&& each) const {
-    for (std::size_t from = 0; from < size_; ++from) {
-      if (counts_[from] == 0) continue;
-      const auto* at = received_.data() + places_[from];
-      std::int64_t count = 0;
-      std::memcpy(&count, at, sizeof count);
-      const auto* list = at + sizeof count;
-      const auto* data = list + static_cast<std::size_t>(count) * sizeof(piece);
-      for (std::int64_t i = 0; i < count; ++i, list += sizeof(piece)) {
-        piece p{};
-        std::memcpy(&p, list, sizeof p);
-        each(p, data);
-        data += p.bytes;
-      }
+    for (std::size_t from = 0; from < size_; ++from)
+      for (auto pieces = received_from(from); pieces.any(); pieces.drop_first())
+        each(pieces.first(), pieces.data());
+  }
+
+  /// Whether they leave no gap from `begin` to `end`. Pieces of several processes may overlap.
+  [[nodiscard]] bool have_no_gap(std::int64_t begin, std::int64_t end) const {
+    std::vector<received_pieces> of_ranks;
+    for (std::size_t from = 0; from < size_; ++from) of_ranks.push_back(received_from(from));
+    for (auto reached = begin; reached < end;) {
+      const auto before = reached;
+      for (auto& pieces : of_ranks)
+        for (; pieces.any() && pieces.first().offset <= reached; pieces.drop_first())
+          reached = std::max(reached, pieces.first().offset + pieces.first().bytes);
+      if (reached == before) return false;
     }
+    return true;
   }
 
   [[nodiscard]] int write_received() {
-    std::int64_t begin = std::numeric_limits<std::int64_t>::max(), end = 0, bytes = 0;
+    std::int64_t begin = std::numeric_limits<std::int64_t>::max(), end = 0;
     for_each_received([&](const piece& p, const std::byte*) {
       begin = std::min(begin, p.offset);
       end = std::max(end, p.offset + p.bytes);
-      bytes += p.bytes;
     });
-    if (bytes == 0) return 0;
+    if (begin >= end) return 0;
     block_data_.clear();
     std::byte* const block = block_data_.append(static_cast<std::size_t>(end - begin));
-    if (bytes < end - begin) {
+    if (!have_no_gap(begin, end)) {
+      if (file_.has_mode(MPI_MODE_WRONLY)) return write_one_by_one();
       const auto before = file_.descriptor()->read(block, end - begin, begin);
-      if (before.error == EBADF) return write_one_by_one();  // opened for writing alone
       if (before.error != 0) return before.error;
       std::fill(block + before.bytes, block + (end - begin), std::byte{0});  // behind its end
     }
@@ -248,11 +268,8 @@ int write_exchanged(const files::access& mine, file& fh, const exchange_choice& 
   int error = 0;
   for (std::int64_t round = 0; round < pieces.rounds(); ++round)
     if (const int code = pieces.write_block(round, error)) return code;
-  std::vector<int> errors;
-  if (!gather_values(fh.comm(), error, errors)) return fail_process_lost(fh);
-  const auto failed = std::ranges::find_if(errors, [](int each) { return each != 0; });
-  how = {.bytes = failed == errors.end() ? mine.memory.bytes() : 0,
-         .error = failed == errors.end() ? 0 : *failed};
+  if (!first_error(fh.comm(), error)) return fail_process_lost(fh);
+  how = {.bytes = error == 0 ? mine.memory.bytes() : 0, .error = error};
   return MPI_SUCCESS;
 } catch (const std::bad_alloc&) {
   // The others wait for what this process cannot send.

@@ -40,6 +40,34 @@ static void ranks_interleave(int block, int count, int collective) {
   CHECK_OK(MPI_File_close(&file));
 }
 
+/* All ranks write the first bytes, and each some of its own, behind a gap that none writes.
+ * Together they write as many bytes as there are from the first to the last one. */
+static void a_gap_stays_where_ranks_write_the_same_bytes(void) {
+  enum { length = 10, bytes_max = 100 };
+  MPI_File file = new_file(MPI_MODE_RDWR);
+  MPI_Datatype filetype;
+  int lengths[] = {length, length}, places[] = {0, 2 * length + length * check_rank};
+  char data[2 * length], found[bytes_max];
+  if (check_rank == 0)
+    CHECK_OK(MPI_File_write_at(file, 0, memset(found, 'g', bytes_max), bytes_max, MPI_BYTE,
+                               MPI_STATUS_IGNORE));
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Type_indexed(2, lengths, places, MPI_BYTE, &filetype);
+  MPI_Type_commit(&filetype);
+  CHECK_OK(MPI_File_set_view(file, 0, MPI_BYTE, filetype, "native", MPI_INFO_NULL));
+  memset(data, 'a', length);
+  memset(data + length, 'b' + check_rank, length);
+  CHECK_OK(MPI_File_write_all(file, data, 2 * length, MPI_BYTE, MPI_STATUS_IGNORE));
+  read_plain(file, 0, found, bytes_max);
+  for (int i = 0; i < bytes_max; ++i) {
+    const int rank = i / length - 2;
+    const int expected = i < length ? 'a' : rank >= 0 && rank < check_size ? 'b' + rank : 'g';
+    CHECK(found[i] == expected, "[%d] %d, not %d", i, found[i], expected);
+  }
+  MPI_Type_free(&filetype);
+  CHECK_OK(MPI_File_close(&file));
+}
+
 static void arguments_are_checked(void) {
   MPI_File file = new_file(MPI_MODE_RDWR);
   MPI_Datatype three, backwards;
@@ -195,6 +223,7 @@ int main(int argc, char** argv) {
     ranks_interleave(500, 5000, collective);
     ranks_interleave(3000, 9000, collective);
   }
+  a_gap_stays_where_ranks_write_the_same_bytes();
   arguments_are_checked();
   a_view_is_shown();
   the_end_of_a_view_is_behind_its_last_etype();

@@ -21,32 +21,37 @@ std::span<const std::byte> text(std::string_view t) noexcept {
 
 }  // namespace
 
-handshake::handshake(const key& shared, const protocol& use) noexcept : use_(use) {
+handshake::handshake(const protocol& use) noexcept : use_(use) {
   HEADWAY_ASSERT(use.name.size() == name_bytes && use.hello_bytes <= payload_bytes_max &&
                  use.proof_bytes <= payload_bytes_max && use.decision_bytes <= payload_bytes_max);
+}
+
+/// `hello`: the message without the protocol's name.
+void handshake::begin_transcript(const key& shared, std::span<const std::byte> hello) noexcept {
   crypto_generichash_init(&transcript_, sodium_bytes(shared.data()), shared.size(), mac_bytes);
   absorb(text(use_.name));
+  absorb(hello);
 }
 
 handshake handshake::initiator(const key& shared, const protocol& use,
                                std::span<const std::byte> hello,
                                std::span<const std::byte> proof) noexcept {
   HEADWAY_ASSERT(hello.size() == use.hello_bytes && proof.size() == use.proof_bytes);
-  handshake h(shared, use);
+  handshake h(use);
   std::ranges::copy(hello, h.hello_.begin());
   std::ranges::copy(proof, h.proof_.begin());
   std::array<std::byte, payload_bytes_max + nonce_bytes> message;
   std::ranges::copy(hello, message.begin());
   randombytes_buf(message.data() + hello.size(), nonce_bytes);
   const auto all = std::span(message).first(hello.size() + nonce_bytes);
-  h.absorb(all);
+  h.begin_transcript(shared, all);
   h.put_output(text(use.name), all);
   h.stage_ = stage::challenge;
   return h;
 }
 
-handshake handshake::responder(const key& shared, const protocol& use) noexcept {
-  handshake h(shared, use);
+handshake handshake::responder(const protocol& use) noexcept {
+  handshake h(use);
   h.stage_ = stage::hello;
   return h;
 }
@@ -125,7 +130,6 @@ handshake::stage handshake::handle_message() noexcept {
     case stage::hello:
       if (std::memcmp(bytes.data(), use_.name.data(), name_bytes) != 0) return stage::broken;
       std::ranges::copy(bytes.subspan(name_bytes, use_.hello_bytes), hello_.begin());
-      absorb(bytes.subspan(name_bytes));
       return stage::claimed;
     case stage::challenge:
       absorb(bytes.first(nonce_bytes));
@@ -146,8 +150,10 @@ handshake::stage handshake::handle_message() noexcept {
   }
 }
 
-void handshake::accept() noexcept {
+void handshake::accept(const key& shared) noexcept {
   HEADWAY_ASSERT(stage_ == stage::claimed);
+  // The hello, which `in_` has until the next message is read.
+  begin_transcript(shared, std::span(in_).subspan(name_bytes, use_.hello_bytes + nonce_bytes));
   std::array<std::byte, nonce_bytes> nonce;
   randombytes_buf(nonce.data(), nonce.size());
   absorb(nonce);

@@ -61,7 +61,7 @@ class handshake {
   [[nodiscard]] static handshake initiator(const key& shared, const protocol& use,
                                            std::span<const std::byte> hello,
                                            std::span<const std::byte> proof) noexcept;
-  [[nodiscard]] static handshake responder(const key& shared, const protocol& use) noexcept;
+  [[nodiscard]] static handshake responder(const protocol& use) noexcept;
 
   [[nodiscard]] stage now() const noexcept { return stage_; }
 
@@ -80,7 +80,7 @@ class handshake {
   /// The initiator's payloads: unproved at `claimed`, proved from `judging` on.
   [[nodiscard]] std::span<const std::byte> hello() const noexcept;
   [[nodiscard]] std::span<const std::byte> proof() const noexcept;
-  void accept() noexcept;                                    ///< at `claimed`
+  void accept(const key& shared) noexcept;                   ///< at `claimed`
   void refuse() noexcept { stage_ = stage::broken; }         ///< at any stage
   void decide(std::span<const std::byte> payload) noexcept;  ///< at `judging`
 
@@ -97,7 +97,8 @@ class handshake {
   using mac = std::array<std::byte, mac_bytes>;
   using payload_buffer = std::array<std::byte, payload_bytes_max>;
 
-  handshake(const key& shared, const protocol& use) noexcept;
+  explicit handshake(const protocol& use) noexcept;
+  void begin_transcript(const key& shared, std::span<const std::byte> hello) noexcept;
   [[nodiscard]] std::size_t expected_bytes() const noexcept;
   void absorb(std::span<const std::byte> bytes) noexcept;
   [[nodiscard]] mac mac_of(std::string_view label) const noexcept;
@@ -107,7 +108,7 @@ class handshake {
   [[nodiscard]] stage handle_message() noexcept;
 
   protocol use_;
-  crypto_generichash_state transcript_;
+  crypto_generichash_state transcript_{};
   stage stage_ = stage::broken;
   payload_buffer hello_{}, proof_{}, decision_{};
   std::array<std::byte, message_bytes_max> in_{}, out_{};

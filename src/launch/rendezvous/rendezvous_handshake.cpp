@@ -54,17 +54,16 @@ rendezvous_handshake rendezvous_handshake::guest(const rendezvous_key& key,
                                                  std::uint32_t processes) noexcept {
   std::array<std::byte, rendezvous_protocol.proof_bytes> proof;
   put_number(proof.data(), processes);
-  return rendezvous_handshake(
-      authentication::handshake::initiator(key.bytes, rendezvous_protocol, {}, proof));
+  return {key, authentication::handshake::initiator(key.bytes, rendezvous_protocol, {}, proof)};
 }
 
 rendezvous_handshake rendezvous_handshake::host(const rendezvous_key& key) noexcept {
-  return rendezvous_handshake(authentication::handshake::responder(key.bytes, rendezvous_protocol));
+  return {key, authentication::handshake::responder(rendezvous_protocol)};
 }
 
 rendezvous_handshake::stage rendezvous_handshake::received(std::size_t bytes) noexcept {
   const auto now = talk_.received(bytes);
-  if (now == stage::claimed) talk_.accept();
+  if (now == stage::claimed) talk_.accept(key_.bytes);
   if (now == stage::finished) {
     const auto given = talk_.decision();
     const auto code = get_number(given.data());

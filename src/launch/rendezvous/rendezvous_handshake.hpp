@@ -68,8 +68,10 @@ class rendezvous_handshake {
   [[nodiscard]] const rendezvous_decision& decision() const noexcept { return decision_; }
 
  private:
-  explicit rendezvous_handshake(const authentication::handshake& talk) noexcept : talk_(talk) {}
+  rendezvous_handshake(const rendezvous_key& key, const authentication::handshake& talk) noexcept
+      : key_(key), talk_(talk) {}
 
+  rendezvous_key key_;
   authentication::handshake talk_;
   rendezvous_decision decision_;
 };

@@ -1,5 +1,6 @@
 #include "rails/tcp/handshake.hpp"
 
+#include "base/assert.hpp"
 #include "rails/tcp/wire.hpp"
 
 namespace headway::rails::tcp {
@@ -56,14 +57,16 @@ handshake handshake::dial(const credentials& own, processes::process_id peer,
                           const resume_point& at) noexcept {
   const introduction said{
       .dialler = own.self, .answerer = peer, .encrypts = own.encrypts ? 1u : 0u, .at = at};
-  handshake h(
-      own, authentication::handshake::initiator(own.secret, tcp_protocol, said.packed(), {}), true);
+  const auto key = own.key_for(peer.job);
+  HEADWAY_ASSERT(key.has_value());
+  handshake h(own, authentication::handshake::initiator(*key, tcp_protocol, said.packed(), {}),
+              true);
   h.peer_ = peer;
   return h;
 }
 
 handshake handshake::answer(const credentials& own) noexcept {
-  return {own, authentication::handshake::responder(own.secret, tcp_protocol), false};
+  return {own, authentication::handshake::responder(tcp_protocol), false};
 }
 
 /// Reads the hello. It must name this process as the answerer, and another one as the dialler.
@@ -78,7 +81,8 @@ bool handshake::is_for_us() noexcept {
 handshake::stage handshake::received(std::size_t bytes) noexcept {
   const auto at = talk_.received(bytes);
   if (at == stage::claimed) {
-    if (is_for_us()) talk_.accept();
+    const auto key = is_for_us() ? own_->key_for(peer_.job) : std::nullopt;
+    if (key) talk_.accept(*key);
     else talk_.refuse();
   }
   if (at == stage::finished) {

@@ -3,19 +3,27 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "authentication/handshake.hpp"
 #include "processes/process.hpp"
+#include "rails/job_keys.hpp"
 
 namespace headway::rails::tcp {
 
-/// What a process shows of itself when a connection is made: its name, the secret that the
-/// processes of the job share, and whether it wants what follows the handshake to be encrypted.
+/// What a process shows of itself when a connection is made: its name, the keys that it shares with
+/// others, and whether it wants what follows the handshake to be encrypted.
 struct credentials {
-  authentication::key secret{};
+  authentication::key secret{};  ///< of the job
   processes::process_id self{};
   bool encrypts = false;
+  const job_keys* others = nullptr;  ///< of other jobs; null: all have this secret
+
+  /// Nothing: that job's processes are not known.
+  [[nodiscard]] std::optional<authentication::key> key_for(std::uint64_t job) const {
+    return job == self.job || !others ? std::optional(secret) : others->find(job);
+  }
 };
 
 /// The keys of an encrypted connection, for each direction.
@@ -44,13 +52,14 @@ struct resume_point {
 /// the resume point of their side.
 /// Shape:    messages of 96, 64, 32 and 56 bytes.
 /// Threads:  the caller serializes.
-/// Errors:   `broken` for ever after the first invalid message. A hello for another process, or
-///           from one with our own name, is invalid, too.
+/// Errors:   `broken` for ever after the first invalid message. A hello for another process, from
+///           one with our own name or of a job that is not known, is invalid, too.
 /// Source:   authentication/handshake.hpp. Fuzzed by tests/fuzz/tcp_handshake_fuzz.cpp.
 class handshake {
  public:
   using stage = authentication::handshake::stage;
 
+  /// The job of `peer` is known.
   [[nodiscard]] static handshake dial(const credentials& own, processes::process_id peer,
                                       const resume_point& at) noexcept;
   [[nodiscard]] static handshake answer(const credentials& own) noexcept;

@@ -47,7 +47,8 @@ base::result<std::vector<std::byte>> tcp_driver::open() {
   if (sodium_init() < 0) return base::failed(base::fault_kind::system, "libsodium does not start");
   credentials_ = {.secret = config_.secret,
                   .self = config_.known->at(config_.me),
-                  .encrypts = config_.how.encryption};
+                  .encrypts = config_.how.encryption,
+                  .others = config_.others};
   loopback_key_ = loopback_key();
   if (auto made = shared_.watch.open(); !made) return std::unexpected(std::move(made).error());
   auto woken = shared_.wake.open(shared_.watch, watch_word(watch_kind::bell, 0));
@@ -64,6 +65,9 @@ base::result<> tcp_driver::connect(peer_id peer, std::span<const std::byte> byte
   const auto number = static_cast<std::uint32_t>(peer);
   if (peer == config_.me)
     return base::failed(base::fault_kind::unsupported, "tcp: a process does not call itself");
+  if (!credentials_.key_for(config_.known->at(peer).job))
+    return base::failed(base::fault_kind::unsupported,
+                        fmt::format("tcp: peer {} is of a job that is not known here", number));
   const auto theirs = address::decode(bytes);
   if (!theirs)
     return base::failed(base::fault_kind::bad_input,

@@ -24,6 +24,7 @@ struct config {
   processes::table* known = nullptr;  ///< outlives the driver, which adds callers to it
   peer_id me{};                       ///< this process's number in it
   std::array<std::byte, 32> secret{};
+  const job_keys* others = nullptr;       ///< outlives the driver; null: all jobs have that secret
   std::vector<net_interface> interfaces;  ///< as `select_rails` gives them; at least one
   settings how = {};
   int number = 1;          ///< of several rails on the same interface

@@ -51,6 +51,28 @@ void prove_both(handshake& dialler, handshake& answerer) {
   carry(dialler, answerer);
 }
 
+TEST_F(tcp_handshake, processes_of_two_jobs_use_the_key_of_the_two) {
+  job_keys here, there;
+  here.add(processes::job_id_of("other"), secret_of(7));
+  here.add(processes::job_id_of("other"), secret_of(8));  // the first one stays
+  there.add(processes::job_id_of("job"), secret_of(7));
+  auto other = named(2, "other", 0);
+  five.others = &here;
+  other.others = &there;
+  auto a = handshake::dial(other, of_job(5), {});
+  auto b = handshake::answer(five);
+  prove_both(a, b);
+  EXPECT_EQ(b.now(), stage::judging);
+  EXPECT_EQ(b.peer(), other.self);
+  const job_keys none;
+  five.others = &none;
+  auto unknown = handshake::answer(five);
+  auto again = handshake::dial(other, of_job(5), {});
+  carry(again, unknown);
+  EXPECT_EQ(unknown.now(), stage::broken) << "of a job that is not known";
+  EXPECT_TRUE(unknown.output().empty());
+}
+
 TEST_F(tcp_handshake, two_that_share_the_secret_prove_themselves_and_hear_the_verdict) {
   for (const auto v : {verdict::welcome, verdict::taken, verdict::gone, verdict::other_encryption})
     for (const std::size_t part : {1u, 7u, 1000u}) {

@@ -12,7 +12,7 @@ receiver& receivers::of(std::uint8_t kind) const noexcept {
 
 std::size_t peer::inline_bytes_max() const noexcept {
   const auto& only = scheduler_.direct();
-  return only.is_open() ? only.driver().query().inline_bytes_max : 0;
+  return only.is_open() ? only.driver().packet_limits_to(id_).inline_bytes_max : 0;
 }
 
 std::uint32_t peer::poll_cost_ns() const noexcept {

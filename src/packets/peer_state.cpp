@@ -16,7 +16,7 @@ namespace headway::packets {
 void peer_state::reached_over(const single_rail::way& over, const settings& chosen) noexcept {
   credits_.open(chosen.credit_bytes());
   scheduler_.open(over);
-  const auto can = over.via->query();
+  const auto can = over.via->packet_limits_to(id());
   bound_eager(can.eager_bytes_max);
   whole_bytes_max_ = std::min<std::size_t>(can.whole_bytes_max, credits_.limit() / 2);
   lent_bytes_min_ = can.lent_bytes_min;

@@ -32,7 +32,7 @@ void put_credit(std::byte* head, std::uint32_t credit) noexcept {
 
 void single_rail::open(const way& over) noexcept {
   HEADWAY_ASSERT(!is_open() && over.via);
-  const auto can = over.via->query();
+  const auto can = over.via->packet_limits_to(to_);
   way_ = over;
   eager_bytes_max_ = can.eager_bytes_max;
   const auto at_once_max = std::min(can.inline_bytes_max, can.eager_bytes_max);
@@ -101,7 +101,7 @@ single_rail::taken single_rail::transmit(send_item& item) noexcept {
 
 bool single_rail::transmit_now(const prompt_packet& what) noexcept {
   HEADWAY_DEBUG_ASSERT(what.head.size() >= sizeof(stream_head));
-  HEADWAY_DEBUG_ASSERT(what.payload.size() <= way_.via->query().inline_bytes_max);
+  HEADWAY_DEBUG_ASSERT(what.payload.size() <= way_.via->packet_limits_to(to_).inline_bytes_max);
   if (!credits_.fits(what.charge)) return false;
   const std::uint32_t credit = credits_.to_tell();
   put_credit(what.head.data(), credit);

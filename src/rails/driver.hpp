@@ -121,6 +121,9 @@ class driver {
   virtual ~driver() = default;
 
   [[nodiscard]] virtual limits query() const noexcept = 0;
+  /// Of packets to this peer, which is connected: constant from then on, and none above those of
+  /// `query`.
+  [[nodiscard]] virtual limits packet_limits_to(peer_id /*peer*/) const noexcept { return query(); }
   /// Gets ready and returns the address that peers need for `connect`.
   [[nodiscard]] virtual base::result<std::vector<std::byte>> open() = 0;
   /// Makes `peer` reachable by the address that its `open` returned, once, at any time while open.
@@ -137,8 +140,8 @@ class driver {
   }
   [[nodiscard]] virtual post send(peer_id peer, const packet& what) noexcept = 0;
   /// Whether `send` takes a packet `in_parts` with so many bytes of payload now, although they are
-  /// more than `eager_bytes_max`. At most `whole_bytes_max`. For the thread that may send; for
-  /// others, a hint.
+  /// more than `eager_bytes_max`. At most `whole_bytes_max`, both of that peer. For the thread that
+  /// may send; for others, a hint.
   [[nodiscard]] virtual bool takes_whole(peer_id /*peer*/, std::size_t /*bytes*/) const noexcept {
     return false;
   }

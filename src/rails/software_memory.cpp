@@ -12,8 +12,8 @@ namespace headway::rails {
 
 // ---- packets ------------------------------------------------------------------------------------
 
-limits software_memory::query() const noexcept {
-  auto what = inner_->query();
+/// What remains of the inner driver's header.
+limits software_memory::less_header(limits what) noexcept {
   what.header_bytes_max = std::min(what.header_bytes_max - sizeof(kind), header_bytes_max);
   return what;
 }

@@ -41,7 +41,10 @@ class software_memory final : public driver, private memory {
   software_memory(const software_memory&) = delete;
   software_memory& operator=(const software_memory&) = delete;
 
-  [[nodiscard]] limits query() const noexcept override;
+  [[nodiscard]] limits query() const noexcept override { return less_header(inner_->query()); }
+  [[nodiscard]] limits packet_limits_to(peer_id peer) const noexcept override {
+    return less_header(inner_->packet_limits_to(peer));
+  }
   [[nodiscard]] base::result<std::vector<std::byte>> open() override { return inner_->open(); }
   [[nodiscard]] base::result<> connect(peer_id peer, std::span<const std::byte> address) override;
   [[nodiscard]] base::result<> admit(peer_id peer, std::span<const std::byte> address) override {
@@ -79,6 +82,8 @@ class software_memory final : public driver, private memory {
     atomic_request change = {};
   };
   static_assert(sizeof(head) == 64, "every driver takes a header of so many bytes");
+
+  [[nodiscard]] static limits less_header(limits what) noexcept;
 
   struct waiting_put {
     peer_id peer{};

@@ -31,6 +31,9 @@ class counted_rail final : public rails::driver, private rails::memory {
   [[nodiscard]] rail_count count() const noexcept;
 
   [[nodiscard]] rails::limits query() const noexcept override { return inner_->query(); }
+  [[nodiscard]] rails::limits packet_limits_to(rails::peer_id peer) const noexcept override {
+    return inner_->packet_limits_to(peer);
+  }
   [[nodiscard]] base::result<std::vector<std::byte>> open() override { return inner_->open(); }
   [[nodiscard]] base::result<> connect(rails::peer_id peer,
                                        std::span<const std::byte> address) override {

@@ -32,6 +32,10 @@ bool can_read(const address& peer) {
          read_back == peer.proof;
 }
 
+/// Slots beyond those of the job, for processes of other jobs: what is never touched takes no
+/// memory. One word of bits says which of 64 slots are in use.
+constexpr std::uint32_t slots_for_others = 32, slots_least = 64;
+
 /// How many processes of a job of this size are assumed to run on this machine.
 std::uint32_t sharers_of(std::uint32_t size) {
   constexpr std::uint32_t least = 16;  // tests use more processes than processors
@@ -56,7 +60,7 @@ shm_driver::shm_driver(config given)
 
 geometry shm_driver::shape_for(std::uint32_t size, const settings& how,
                                std::optional<std::size_t> capacity) {
-  geometry g{.slot_count = std::min(size, slots_max)};
+  geometry g{.slot_count = std::clamp(size + slots_for_others, slots_least, slots_max)};
   const std::uint32_t ring = rings_bytes / std::bit_ceil(std::clamp(size, 2u, slots_max));
   g.ring_bytes = chosen(how.ring_bytes, std::max(ring, ring_bytes_least), 4 * page_bytes);
   const std::uint32_t piece_kib = size <= 8 ? 32 : 16;
@@ -172,9 +176,20 @@ post shm_driver::send(peer_id peer, const packet& what) noexcept {
   return to ? to->send(what) : post::down;
 }
 
+limits shm_driver::packet_limits_to(peer_id peer) const noexcept {
+  limits both = limits_;
+  const send_channel* to = links_.find(peer);
+  if (!to || !to->attached()) return both;
+  const geometry& theirs = to->attached()->shape();
+  both.eager_bytes_max = std::min(both.eager_bytes_max, theirs.eager_bytes());
+  both.inline_bytes_max = std::min(both.inline_bytes_max, theirs.eager_bytes());
+  both.whole_bytes_max = std::min(both.whole_bytes_max, theirs.whole_bytes());
+  return both;
+}
+
 bool shm_driver::takes_whole(peer_id peer, std::size_t bytes) const noexcept {
   send_channel* to = links_.find(peer);
-  return to && bytes <= limits_.whole_bytes_max && to->has_buffer();
+  return to && bytes <= packet_limits_to(peer).whole_bytes_max && to->has_buffer();
 }
 
 // --- reaping

@@ -61,6 +61,8 @@ class shm_driver final : public driver {
   shm_driver& operator=(const shm_driver&) = delete;
 
   [[nodiscard]] limits query() const noexcept override { return limits_; }
+  /// Segments of processes of another job may be smaller.
+  [[nodiscard]] limits packet_limits_to(peer_id peer) const noexcept override;
   [[nodiscard]] base::result<std::vector<std::byte>> open() override;
   [[nodiscard]] base::result<> connect(peer_id peer, std::span<const std::byte> address) override;
   [[nodiscard]] base::result<> admit(peer_id peer, std::span<const std::byte> address) override;

@@ -49,6 +49,7 @@ service::parts::parts(packets::peers& peers, progress::engine& own, service_opti
 service::parts::~parts() { inboxes.endpoints().handlers().stop(); }
 
 void service::parts::lose(std::uint32_t process) noexcept {
+  if (process >= process_count) return;  // of another job, which has no end-points here
   auto& n = remotes[process];
   if (n.lost.exchange(true, std::memory_order_relaxed)) return;  // one caller goes on
   directory.lost(process);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "authentication/sodium_bytes.hpp"
 #include "base/assert.hpp"
 #include "base/lock_guard.hpp"
 #include "launch/join.hpp"
@@ -12,6 +13,7 @@
 
 namespace headway::launch {
 
+using authentication::sodium_bytes;
 using base::failed;
 using base::fault_kind;
 
@@ -48,6 +50,23 @@ base::result<> job::agree_on_secret() {
     return failed(fault_kind::bad_input, "rank 0 has published no secret for the job");
   std::ranges::copy(*value, secret_.begin());
   return {};
+}
+
+job_secret job::contribution_for(std::uint64_t other) const {
+  std::array<unsigned char, sizeof other> number;
+  for (std::size_t i = 0; i < number.size(); ++i)
+    number[i] = static_cast<unsigned char>(other >> 8 * i & 0xff);
+  job_secret made;
+  crypto_generichash(sodium_bytes(made.data()), made.size(), number.data(), number.size(),
+                     sodium_bytes(secret_.data()), secret_.size());
+  return made;
+}
+
+job_secret pair_key(const job_secret& lower, const job_secret& higher) {
+  job_secret made;
+  crypto_generichash(sodium_bytes(made.data()), made.size(), sodium_bytes(lower.data()),
+                     lower.size(), sodium_bytes(higher.data()), higher.size());
+  return made;
 }
 
 base::result<> job::trade(std::span<const std::byte> value) {

@@ -36,6 +36,9 @@ class job {
 
   [[nodiscard]] const identity& who() const noexcept { return launcher_->who(); }
   [[nodiscard]] const job_secret& secret() const noexcept { return secret_; }
+  /// What this job contributes to the key that its processes share with those of another job, which
+  /// is told it: derived from the secret, the same in all processes. `other`: that job's number.
+  [[nodiscard]] job_secret contribution_for(std::uint64_t other) const;
 
   /// Bytes that are the same for all processes of a node: one of them calls `make`, and the others
   /// wait for it, up to a second. Empty: this process has to make its own.
@@ -71,5 +74,8 @@ class job {
   std::vector<std::byte> own_;           ///< from `publish` on
   std::atomic<std::uint64_t> look_ups_{0};
 };
+
+/// The key of two jobs, from what both contribute: first that of the job with the lower number.
+[[nodiscard]] job_secret pair_key(const job_secret& lower, const job_secret& higher);
 
 }  // namespace headway::launch

@@ -48,6 +48,7 @@ made_rail make_tcp(const this_process& own, const settings& how, const rails::ra
       rails::tcp::config{.known = &own.known,
                          .me = own.me,
                          .secret = own.job.secret(),
+                         .others = own.other_jobs,
                          .interfaces = {*choice.interface},
                          .how = how.tcp,
                          .number = choice.connection,

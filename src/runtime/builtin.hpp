@@ -6,6 +6,7 @@
 #include "base/result.hpp"
 #include "launch/job.hpp"
 #include "processes/table.hpp"
+#include "rails/job_keys.hpp"
 #include "runtime/settings.hpp"
 #include "wireup/opened_rail.hpp"
 #include "wireup/profiles.hpp"
@@ -16,7 +17,8 @@ namespace headway::runtime {
 struct this_process {
   const launch::job& job;
   processes::table& known;
-  rails::peer_id me{};  ///< its number in the table
+  const rails::job_keys* other_jobs = nullptr;  ///< null: no other job is ever met
+  rails::peer_id me{};                          ///< its number in the table
   base::clock clock = {};
 };
 

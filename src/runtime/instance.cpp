@@ -17,6 +17,8 @@
 #include "base/once_a_job.hpp"
 #include "packets/peers.hpp"
 #include "progress/background/polling_points.hpp"
+#include "rails/interfaces.hpp"
+#include "rails/job_keys.hpp"
 #include "runtime/builtin.hpp"
 #include "runtime/counted_rail.hpp"
 #include "runtime/job_router.hpp"
@@ -26,6 +28,7 @@
 #include "watch/observer.hpp"
 #include "watch/statistics.hpp"
 #include "windows/statistics.hpp"
+#include "wireup/foreign_processes.hpp"
 #include "wireup/peer_rails.hpp"
 #include "wireup/places.hpp"
 #include "wireup/process_record.hpp"
@@ -38,7 +41,8 @@ using wireup::opened_rail;
 struct instance::parts {
   wireup::rail_profiles profiles;
   std::unique_ptr<launch::job> job;
-  processes::table known_processes;   // the processes of the job have the first indices
+  processes::table known_processes;  // the processes of the job have the first indices
+  rails::job_keys other_jobs;
   processes::membership_ref members;  // of the job
   std::unique_ptr<topology::machine> machine;
   std::unique_ptr<progress::engine> progress;
@@ -46,7 +50,8 @@ struct instance::parts {
   std::unique_ptr<endpoints::service> endpoints;
   std::unique_ptr<messages::exchange> messages;
   std::unique_ptr<watch::observer> watching;
-  wireup::places places;                       // of all processes
+  wireup::places places;  // of the processes of the job
+  std::optional<wireup::foreign_processes> foreign;
   std::vector<opened_rail> rails;              // their drivers are moved to `peers`
   std::optional<wireup::own_rails> own_rails;  // how others reach us, and we them
   std::optional<job_router> router;
@@ -61,7 +66,7 @@ struct instance::parts {
   [[nodiscard]] packets::rail_use use_of(const opened_rail& rail) const;
   void choose_tuned();
   [[nodiscard]] int processes_here() const noexcept;
-  [[nodiscard]] std::uint32_t job_rank_of(processes::peer_id process) const noexcept;
+  [[nodiscard]] wireup::process_position position_of(processes::peer_id process) const;
   void take_down() noexcept;
   template <class Power>
   [[nodiscard]] Power* first_with(Power* (rails::driver::*ask)()) const noexcept;
@@ -88,6 +93,7 @@ base::result<> instance::parts::exchange_records(bool shares_memory) {
   auto found = wireup::places::read(*job);
   if (!found) return std::unexpected(found.error());
   places = std::move(*found);
+  foreign.emplace(places);
   return {};
 }
 
@@ -98,12 +104,12 @@ int instance::parts::processes_here() const noexcept {
       std::ranges::count(nodes, nodes[static_cast<std::size_t>(job->who().rank)]));
 }
 
-/// The rank of a process that is of this job: the places are known of those only.
-std::uint32_t instance::parts::job_rank_of(processes::peer_id process) const noexcept {
-  const auto id = known_processes.at(process);
-  HEADWAY_ASSERT(std::cmp_less(id.rank, job->who().size) &&
-                 id.job == processes::job_id_of(job->who().job_id));
-  return id.rank;
+wireup::process_position instance::parts::position_of(processes::peer_id process) const {
+  const auto rank = static_cast<std::uint32_t>(process);  // if it is of this job
+  if (std::cmp_less(rank, job->who().size)) return places.of(rank);
+  const auto found = foreign->position_of(process);
+  HEADWAY_ASSERT(found.has_value());  // the modules above use processes that were introduced
+  return *found;
 }
 
 /// Ranks that chose different algorithms would wait for each other for ever, so a table is used
@@ -271,9 +277,12 @@ base::result<std::unique_ptr<instance>> instance::start(const settings& how) try
   made->machine = std::move(*machine);
   made->tuned = find_tuned(how, *made->machine);
 
-  auto rails =
-      open_rails({.job = *made->job, .known = made->known_processes, .me = me, .clock = how.clock},
-                 how, made->profiles);
+  auto rails = open_rails({.job = *made->job,
+                           .known = made->known_processes,
+                           .other_jobs = &made->other_jobs,
+                           .me = me,
+                           .clock = how.clock},
+                          how, made->profiles);
   if (!rails) return std::unexpected(rails.error());
   made->rails = std::move(rails->all);
   if (auto done = made->exchange_records(!rails->node_left_out); !done)
@@ -289,6 +298,7 @@ base::result<std::unique_ptr<instance>> instance::start(const settings& how) try
   made->router.emplace(job_router::sources{.job = *made->job,
                                            .processes = made->known_processes,
                                            .places = made->places,
+                                           .foreign = *made->foreign,
                                            .rails = *made->own_rails,
                                            .profiles = made->profiles});
   auto chosen = how.packets;
@@ -322,18 +332,58 @@ int instance::size() const noexcept { return parts_->job->who().size; }
 
 const processes::membership_ref& instance::job_members() const noexcept { return parts_->members; }
 
+processes::process_id instance::name_of(processes::peer_id process) const noexcept {
+  return parts_->known_processes.at(process);
+}
+
+base::result<std::vector<std::byte>> instance::own_record() {
+  return parts_->job->record_of(rank());
+}
+
+launch::job_secret instance::contribution_for(std::uint64_t other_job) const {
+  return parts_->job->contribution_for(other_job);
+}
+
+void instance::share_key_with(std::uint64_t other_job, const launch::job_secret& contribution) {
+  const auto own_job = processes::job_id_of(parts_->job->who().job_id);
+  const auto ours = parts_->job->contribution_for(other_job);
+  parts_->other_jobs.add(other_job, own_job < other_job ? launch::pair_key(ours, contribution)
+                                                        : launch::pair_key(contribution, ours));
+}
+
+base::result<processes::peer_id> instance::introduce(processes::process_id process,
+                                                     std::span<const std::byte> record) {
+  const auto number = parts_->known_processes.add(process);
+  if (process.job == processes::job_id_of(parts_->job->who().job_id)) return number;
+  if (auto done = parts_->foreign->add(number, record); !done) return std::unexpected(done.error());
+  return number;
+}
+
+base::result<std::vector<std::string>> instance::hosts() const {
+  const auto interfaces = rails::list_interfaces();
+  if (!interfaces) return std::unexpected(interfaces.error());
+  std::vector<std::string> found;
+  for (const auto& one : *interfaces) {
+    const bool used =
+        std::ranges::find(parts_->rails, one.name, &opened_rail::interface) != parts_->rails.end();
+    if (one.usable && (one.loopback || used))
+      for (const auto& address : one.addresses) found.push_back(address.text());
+  }
+  return found;
+}
+
 int instance::node_of(processes::peer_id process) const noexcept {
-  return parts_->places.nodes()[parts_->job_rank_of(process)];
+  return parts_->position_of(process).node;
 }
 
 int instance::package_of(processes::peer_id process) const noexcept {
-  return parts_->places.packages()[parts_->job_rank_of(process)];
+  return parts_->position_of(process).package;
 }
 
 bool instance::outnumber_processors(const processes::membership& of) const {
-  std::vector<std::uint32_t> ranks;
-  for (const auto process : of.peers()) ranks.push_back(parts_->job_rank_of(process));
-  return parts_->places.outnumber_processors(ranks);
+  std::vector<wireup::process_position> all;
+  for (const auto process : of.peers()) all.push_back(parts_->position_of(process));
+  return wireup::outnumber_processors(all);
 }
 
 const collectives::tuned_shape* instance::tuned_for(
@@ -341,8 +391,10 @@ const collectives::tuned_shape* instance::tuned_for(
   const auto* shape = parts_->tuned_here;
   if (shape == nullptr || of.size() != shape->ranks) return nullptr;
   const int here = parts_->places.nodes()[static_cast<std::size_t>(rank())];
-  const bool all_here = std::ranges::all_of(
-      of.peers(), [&](processes::peer_id process) { return node_of(process) == here; });
+  // Another job may have read another table.
+  const bool all_here = std::ranges::all_of(of.peers(), [&](processes::peer_id process) {
+    return std::cmp_less(static_cast<std::uint32_t>(process), size()) && node_of(process) == here;
+  });
   return all_here ? shape : nullptr;
 }
 

@@ -61,8 +61,28 @@ class instance {
   [[nodiscard]] int size() const noexcept;
   /// The processes of the job, in the order of their ranks in it.
   [[nodiscard]] const processes::membership_ref& job_members() const noexcept;
-  /// The number of the node on which a process runs: equal numbers share memory. 0 is the first
-  /// rank's.
+  /// A process's name, the same in every process.
+  [[nodiscard]] processes::process_id name_of(processes::peer_id process) const noexcept;
+
+  // Processes of other jobs, which are reached once they were introduced.
+  /// What the others need to reach this process.
+  [[nodiscard]] base::result<std::vector<std::byte>> own_record();
+  /// What this job contributes to the key of the two jobs: told to the other one.
+  [[nodiscard]] launch::job_secret contribution_for(std::uint64_t other_job) const;
+  /// Before the first process of that job is used. No effect the second time.
+  void share_key_with(std::uint64_t other_job, const launch::job_secret& contribution);
+  /// Its number here, from now on or already. `record`: `own_record` of that process; not used if
+  /// it is of this job.
+  /// Errors:   `bad_input`: it is no record.
+  [[nodiscard]] base::result<processes::peer_id> introduce(processes::process_id process,
+                                                           std::span<const std::byte> record);
+
+  /// Addresses of this machine at which processes of other jobs find this one: the loopback
+  /// interface's, and those of the interfaces that the rails use.
+  [[nodiscard]] base::result<std::vector<std::string>> hosts() const;
+
+  /// The number of the node on which a process runs: equal numbers share memory. 0 is that of the
+  /// job's first rank; other jobs have other numbers.
   [[nodiscard]] int node_of(processes::peer_id process) const noexcept;
   /// Number of the package of its computer that a process is bound to; -1: to none alone.
   [[nodiscard]] int package_of(processes::peer_id process) const noexcept;

@@ -16,15 +16,17 @@ job_router::job_router(const sources& from)
   HEADWAY_ASSERT(from.places.nodes().size() == static_cast<std::size_t>(from.job.who().size));
 }
 
-bool job_router::of_this_job(processes::process_id process) const noexcept {
-  return process.job == self_.job && std::cmp_less(process.rank, from_.job.who().size);
+base::result<std::vector<std::byte>> job_router::record_of(rails::peer_id id) const {
+  const auto process = from_.processes.at(id);
+  if (process.job == self_.job) return from_.job.record_of(static_cast<int>(process.rank));
+  if (auto known = from_.foreign.record_of(id)) return *std::move(known);
+  return base::failed(base::fault_kind::unsupported,
+                      "it is of another job, which is not connected");
 }
 
 base::result<> job_router::route(packets::peers& all, rails::peer_id id) {
   const auto process = from_.processes.at(id);
-  if (!of_this_job(process))
-    return base::failed(base::fault_kind::unsupported, "it is of another job");
-  const auto bytes = from_.job.record_of(static_cast<int>(process.rank));
+  const auto bytes = record_of(id);
   if (!bytes) return std::unexpected(bytes.error());
   const auto record = wireup::process_record::unpack(*bytes);
   if (!record) return std::unexpected(record.error());
@@ -44,8 +46,11 @@ base::result<> job_router::route(packets::peers& all, rails::peer_id id) {
 bool job_router::end_is_seen(rails::peer_id id) const noexcept {
   const auto process = from_.processes.at(id);
   const auto nodes = from_.places.nodes();
-  return of_this_job(process) && process.rank != self_.rank &&
-         nodes[process.rank] == nodes[self_.rank];
+  if (process.job == self_.job)
+    return process.rank != self_.rank && process.rank < nodes.size() &&
+           nodes[process.rank] == nodes[self_.rank];
+  const auto there = from_.foreign.position_of(id);
+  return there && there->node == nodes[self_.rank];
 }
 
 void job_router::recall_profiles(packets::peers& all, rails::peer_id id, const std::string& host) {

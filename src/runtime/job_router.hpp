@@ -5,18 +5,21 @@
 #include <map>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "launch/job.hpp"
 #include "packets/peers.hpp"
 #include "processes/table.hpp"
+#include "wireup/foreign_processes.hpp"
 #include "wireup/peer_rails.hpp"
 #include "wireup/places.hpp"
 #include "wireup/profiles.hpp"
 
 namespace headway::runtime {
 
-/// Finds the rails to a process of the job in its record, when that process is first used; and
-/// stores the profiles of those rails for later jobs.
+/// Finds the rails to a process in its record, when that process is first used: of the job, or of
+/// another one whose processes were introduced to this one. Stores the profiles of those rails for
+/// later jobs.
 /// Shape:    nothing for a process that was not used.
 /// Threads:  as `packets::router`; `keep_profiles` with no other thread.
 class job_router final : public packets::router {
@@ -26,6 +29,7 @@ class job_router final : public packets::router {
     launch::job& job;
     const processes::table& processes;
     const wireup::places& places;
+    const wireup::foreign_processes& foreign;
     const wireup::own_rails& rails;  ///< in the order of the rails of `peers`
     const wireup::rail_profiles& profiles;
   };
@@ -38,7 +42,7 @@ class job_router final : public packets::router {
   void keep_profiles(packets::peers& all) const;
 
  private:
-  [[nodiscard]] bool of_this_job(processes::process_id process) const noexcept;
+  [[nodiscard]] base::result<std::vector<std::byte>> record_of(rails::peer_id id) const;
   void recall_profiles(packets::peers& all, rails::peer_id id, const std::string& host);
 
   const sources from_;

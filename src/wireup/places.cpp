@@ -1,7 +1,6 @@
 #include "wireup/places.hpp"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "base/assert.hpp"
 #include "wireup/process_record.hpp"
@@ -28,8 +27,10 @@ base::result<places> places::read(launch::job& job) {
     made.packages_[rank] = place->package;
     tuned[rank] = place->tuned;
   }
-  made.nodes_ = number_by_equality(memories);
-  made.computers_ = number_by_equality(kernels);
+  made.nodes_.reserve(size);
+  made.computers_.reserve(size);
+  for (const auto memory : memories) made.nodes_.push_back(made.node_numbers_.of(memory));
+  for (const auto kernel : kernels) made.computers_.push_back(made.computer_numbers_.of(kernel));
   made.tuned_here_ = compare_tables(tuned, made.nodes_, own);
   return made;
 }
@@ -53,21 +54,11 @@ int places::beside(int rank) const noexcept {
       std::ranges::count(computers_, computers_[static_cast<std::size_t>(rank)]));
 }
 
-bool places::outnumber_processors(std::span<const std::uint32_t> ranks) const {
-  std::vector<int> members(computers_.size(), 0);  // of each computer
-  return std::ranges::any_of(ranks, [&](std::uint32_t rank) {
-    const auto computer = static_cast<std::size_t>(computers_[rank]);
-    return ++members[computer] > processors_[rank];
+bool outnumber_processors(std::span<const process_position> of) {
+  std::unordered_map<int, int> on_computer;
+  return std::ranges::any_of(of, [&](const process_position& one) {
+    return ++on_computer[one.computer] > one.processors;
   });
-}
-
-std::vector<int> number_by_equality(std::span<const std::uint64_t> values) {
-  std::unordered_map<std::uint64_t, int> known;
-  std::vector<int> numbers;
-  numbers.reserve(values.size());
-  for (const auto value : values)
-    numbers.push_back(known.try_emplace(value, static_cast<int>(known.size())).first->second);
-  return numbers;
 }
 
 }  // namespace headway::wireup

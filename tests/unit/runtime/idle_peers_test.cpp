@@ -111,11 +111,16 @@ std::size_t bytes_of_a_job_of(std::uint32_t size) {
       .place = wireup::process_place::own(2), .host = "here", .addresses = own.addresses()};
   EXPECT_TRUE(job->publish(record.pack()));
   const auto places = wireup::places::read(*job).value();
+  const wireup::foreign_processes foreign(places);
 
   const auto engine = progress::engine::start(*machine).value();
   const wireup::rail_profiles profiles({});
-  job_router router(
-      {.job = *job, .processes = known, .places = places, .rails = own, .profiles = profiles});
+  job_router router({.job = *job,
+                     .processes = known,
+                     .places = places,
+                     .foreign = foreign,
+                     .rails = own,
+                     .profiles = profiles});
   packets::settings chosen;
   chosen.processes = size;
   packets::peers peers(*engine, rails::peer_id{0}, router, chosen);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "wireup/foreign_processes.hpp"
 #include "wireup/places.hpp"
 
 namespace headway::wireup {
@@ -45,9 +46,51 @@ TEST(process_record, two_processes_of_one_kernel_and_shared_memory_have_one_plac
 }
 
 TEST(places, equal_values_get_equal_numbers_in_the_order_in_which_they_come) {
-  EXPECT_EQ(number_by_equality(std::array<std::uint64_t, 5>{7, 5, 7, 9, 5}),
-            (std::vector{0, 1, 0, 2, 1}));
-  EXPECT_TRUE(number_by_equality({}).empty());
+  numbering numbers;
+  std::vector<int> given;
+  for (const std::uint64_t value : {7, 5, 7, 9, 5}) given.push_back(numbers.of(value));
+  EXPECT_EQ(given, (std::vector{0, 1, 0, 2, 1}));
+}
+
+TEST(places, processes_outnumber_processors_where_one_computer_has_too_few) {
+  const process_position on_small{.computer = 1, .processors = 2};
+  const process_position on_large{.computer = 2, .processors = 8};
+  EXPECT_FALSE(outnumber_processors(std::vector{on_small, on_large, on_large, on_small, on_large}));
+  EXPECT_TRUE(outnumber_processors(std::vector{on_small, on_large, on_small, on_small}));
+}
+
+TEST(foreign_processes, have_the_node_numbers_of_the_own_job_where_they_share_its_memory) {
+  struct alone final : launch::launcher {
+    launch::identity self{.rank = 0, .size = 1, .job_id = "here", .launcher = "none"};
+    std::vector<std::byte> value;
+    [[nodiscard]] const launch::identity& who() const noexcept override { return self; }
+    [[nodiscard]] std::optional<launch::job_secret> secret() const override { return {{}}; }
+    base::result<> publish(std::span<const std::byte> v) override {
+      value.assign(v.begin(), v.end());
+      return {};
+    }
+    base::result<> barrier() override { return {}; }
+    base::result<std::vector<std::byte>> value_of(int) override { return value; }
+    void abort(int, std::string_view) noexcept override {}
+    base::result<> finish() override { return {}; }
+  };
+  const auto job = launch::job::join(std::make_unique<alone>()).value();
+  const process_record here{.place = {.kernel = 1, .memory = 2, .processors = 4}};
+  ASSERT_TRUE(job->publish(here.pack()));
+  const auto own = places::read(*job).value();
+  foreign_processes others(own);
+  const auto beside = here.pack();
+  const auto elsewhere = process_record{.place = {.kernel = 5, .memory = 6}}.pack();
+  ASSERT_TRUE(others.add(processes::peer_id{1}, elsewhere));
+  ASSERT_TRUE(others.add(processes::peer_id{2}, beside));
+  ASSERT_TRUE(others.add(processes::peer_id{2}, elsewhere)) << "known: no effect";
+  EXPECT_FALSE(others.add(processes::peer_id{3}, std::span(beside).first(9))) << "damaged";
+  EXPECT_EQ(others.position_of(processes::peer_id{2})->node, own.of(0).node);
+  EXPECT_EQ(others.position_of(processes::peer_id{2})->computer, own.of(0).computer);
+  EXPECT_NE(others.position_of(processes::peer_id{1})->node, own.of(0).node);
+  EXPECT_EQ(others.record_of(processes::peer_id{2}), beside);
+  EXPECT_FALSE(others.record_of(processes::peer_id{3}));
+  EXPECT_FALSE(others.position_of(processes::peer_id{3}));
 }
 
 TEST(places, a_table_counts_only_where_all_processes_of_the_node_have_read_the_same) {

@@ -8,6 +8,7 @@
 #include "base/thread_annotations.hpp"
 #include "mpi/communicators/context_agreement.hpp"
 #include "mpi/communicators/hints.hpp"
+#include "mpi/communicators/incarnations.hpp"
 #include "mpi/environment/library.hpp"
 #include "mpi/objects/pool.hpp"
 #include "mpi/point_to_point/message_request.hpp"
@@ -43,6 +44,12 @@ namespace {
 int node_of(processes::peer_id process) { return the_library.runtime->node_of(process); }
 
 }  // namespace
+
+bool are_of_job(const processes::membership& members) {
+  const auto& job = *the_library.runtime->job_members();
+  return std::ranges::all_of(members.peers(),
+                             [&](processes::peer_id process) { return job.contains(process); });
+}
 
 bool spans_nodes(const processes::membership& members) {
   return std::ranges::any_of(members.peers(), [&](processes::peer_id process) {
@@ -90,6 +97,7 @@ communicator::~communicator() {
 void communicator::open(std::uint32_t id, std::uint64_t incarnation) {
   HEADWAY_ASSERT(!open_ && id < messages::context_pair::count);
   id_ = id;
+  note_incarnation(incarnation);
   const auto& reachable = remote_ ? remote_->members : members_;
   messages_ = exchange().open_context(2 * id, rank_, reachable, false);
   collective_ =

@@ -205,6 +205,8 @@ class communicator_ref {
   communicator* at_ = nullptr;
 };
 
+/// Whether all processes are of this process's job.
+[[nodiscard]] bool are_of_job(const processes::membership& members);
 /// Whether the processes run on more than one node.
 [[nodiscard]] bool spans_nodes(const processes::membership& members);
 

@@ -136,10 +136,7 @@ int split_by_hardware(communicator& comm, int split_type, int key, info* hints,
                       communicator*& made) {
   const auto hint = [&](std::string_view name) { return hints ? hints->get(name) : std::nullopt; };
   auto resource = hint(resource_hint).value_or("");
-  hardware_entry mine{.split_type = split_type,
-                      .key = key,
-                      .node = the_library.runtime->node_of(this_process()),
-                      .bound = topology::binding::own()};
+  hardware_entry mine{.split_type = split_type, .key = key, .bound = topology::binding::own()};
   const auto set = hint(process_set_resource);
   if (set && resource.empty() && split_type == MPI_COMM_TYPE_RESOURCE_GUIDED) {
     resource = process_set_resource;
@@ -147,6 +144,8 @@ int split_by_hardware(communicator& comm, int split_type, int key, info* hints,
   }
   std::vector<hardware_entry> all;
   if (const int code = gather(comm, mine, all)) return code;
+  for (int rank = 0; rank < comm.size(); ++rank)  // other processes may have other numbers
+    all[static_cast<std::size_t>(rank)].node = the_library.runtime->node_of(comm.members()[rank]);
   const auto colors = hardware_colors(all, resource);
   std::vector<split_entry> parts;
   for (std::size_t i = 0; i < all.size(); ++i) parts.push_back({colors[i], all[i].key});

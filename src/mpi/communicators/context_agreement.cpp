@@ -2,6 +2,7 @@
 
 #include "base/assert.hpp"
 #include "mpi/communicators/communicator.hpp"
+#include "mpi/communicators/incarnations.hpp"
 #include "mpi/environment/library.hpp"
 
 namespace headway::mpi {
@@ -9,14 +10,6 @@ namespace {
 
 std::uint32_t seed_of(const communicator& parent, int tag) noexcept {
   return parent.id() * 2654435761u + static_cast<std::uint32_t>(tag);
-}
-
-/// No process of the job gives the same number a second time, or one that another process gives.
-std::uint64_t new_incarnation() noexcept {
-  static constinit std::atomic<std::uint64_t> last{0};
-  // Relaxed: the number is the only thing that is shared.
-  const auto count = last.fetch_add(1, std::memory_order_relaxed) + 1;
-  return count << messages::rank_bits | static_cast<std::uint64_t>(the_library.job->rank());
 }
 
 }  // namespace

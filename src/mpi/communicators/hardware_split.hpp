@@ -26,8 +26,8 @@ inline constexpr std::string_view process_set_resource = "mpi_pset_name";
 struct hardware_entry {
   int split_type;
   int key;
-  int node;
-  topology::binding bound;
+  int node = 0;  ///< as this process numbers it
+  topology::binding bound = {};
   int set_first = -1;  ///< the rank in the job of the first process of its set; -1: in no such set
 };
 

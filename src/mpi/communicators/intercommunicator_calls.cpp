@@ -1,12 +1,13 @@
 #include "mpi/communicators/intercommunicator_calls.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <optional>
 #include <vector>
 
-#include "collectives/collectives.hpp"
-#include "collectives/schedule_run.hpp"
 #include "mpi/communicators/creation.hpp"
+#include "mpi/communicators/group_meeting.hpp"
 #include "mpi/communicators/hints.hpp"
 #include "mpi/environment/failure.hpp"
 #include "mpi/environment/library.hpp"
@@ -16,80 +17,48 @@ namespace {
 
 int refuse_intra() { return fail(MPI_ERR_COMM, "argument 1 (comm) is no inter-communicator"); }
 
-// ---- what the leaders of MPI_Intercomm_create tell each other and their groups ------------------
+/// The leaders of MPI_Intercomm_create, through the communicator that both are in.
+class peer_channel final : public leaders_channel {
+ public:
+  peer_channel(communicator& peer, int remote_leader, int tag)
+      : peer_(peer),
+        there_(peer.first_remote() + remote_leader),
+        here_(peer.rank_among_all()),
+        tag_(tag) {}
 
-/// Processes are named by their ranks in the job: other processes have other indices for them.
-using job_ranks = std::vector<int>;
+  bool swap(std::span<const std::byte> mine, std::vector<std::byte>& theirs) override {
+    const std::uint64_t size = mine.size();
+    std::uint64_t their_size = 0;
+    if (!swap_blocks(std::as_bytes(std::span(&size, 1)),
+                     std::as_writable_bytes(std::span(&their_size, 1))))
+      return false;
+    theirs.resize(their_size);
+    return swap_blocks(mine, theirs);
+  }
+  bool remote_is_first() const noexcept override { return there_ < here_; }
+  std::uint32_t number() const noexcept override {
+    const int leaders[] = {static_cast<int>(peer_.id()), tag_, std::min(here_, there_),
+                           std::max(here_, there_)};
+    return static_cast<std::uint32_t>(
+        agreement_tag_of({reinterpret_cast<const char*>(leaders), sizeof leaders}));
+  }
 
-job_ranks ranks_of(const processes::membership& members) {
-  job_ranks made;
-  made.reserve(static_cast<std::size_t>(members.size()));
-  for (const auto process : members.peers())
-    made.push_back(*the_library.job->members().rank_of(process));
-  return made;
-}
+ private:
+  bool swap_blocks(std::span<const std::byte> mine, std::span<std::byte> theirs) {
+    const int tag = messages::group_agreement_tags.of(static_cast<std::uint32_t>(tag_));
+    messages::request to, from;
+    exchange().receive(peer_.collective(), from, theirs, there_, tag);
+    exchange().send(peer_.collective(), to, mine, there_, tag);
+    engine().wait(from);
+    engine().wait(to);
+    return from.arrived.how == messages::outcome::ok && to.arrived.how == messages::outcome::ok &&
+           from.arrived.bytes == theirs.size();
+  }
 
-processes::membership_ref group_of(const job_ranks& ranks) {
-  std::vector<processes::peer_id> members;
-  members.reserve(ranks.size());
-  for (const int rank : ranks) members.push_back(the_library.job->members()[rank]);
-  return memberships().intern(members);
-}
-
-/// What a leader learns of the other group: goes to its own group before the list of its ranks.
-struct introduction {
-  int code = MPI_SUCCESS;  ///< why there is no other group
-  int size = 0;            ///< of the other group
-  int is_first = 0;        ///< see communicator::remote_side
-  int tag = 0;             ///< for the agreement of both groups
+  communicator& peer_;
+  const int there_, here_;  // both leaders' ranks in `peer_`
+  const int tag_;
 };
-
-/// Exchanges `mine` for `theirs` with one process of the communicator. False: it is gone.
-bool swap_with(communicator& comm, int rank_among_all, int tag, std::span<const std::byte> mine,
-               std::span<std::byte> theirs) {
-  messages::request to, from;
-  exchange().receive(comm.collective(), from, theirs, rank_among_all, tag);
-  exchange().send(comm.collective(), to, mine, rank_among_all, tag);
-  engine().wait(from);
-  engine().wait(to);
-  return from.arrived.how == messages::outcome::ok && to.arrived.how == messages::outcome::ok &&
-         from.arrived.bytes == theirs.size();
-}
-
-/// The leader's part: learns the other group from its leader.
-introduction meet(communicator& local, communicator& peer, int remote_leader, int tag,
-                  job_ranks& others) {
-  const auto mine = ranks_of(local.members());
-  const int there = peer.first_remote() + remote_leader;
-  const int here = peer.rank_among_all();
-  const int wire_tag = messages::group_agreement_tags.of(static_cast<std::uint32_t>(tag));
-  const int size = local.size();
-  introduction known{.is_first = there < here};
-  if (!swap_with(peer, there, wire_tag, std::as_bytes(std::span(&size, 1)),
-                 std::as_writable_bytes(std::span(&known.size, 1)))) {
-    return {.code = MPI_ERR_PROC_ABORTED};
-  }
-  others.resize(static_cast<std::size_t>(known.size));
-  if (!swap_with(peer, there, wire_tag, std::as_bytes(std::span(mine)),
-                 std::as_writable_bytes(std::span(others)))) {
-    return {.code = MPI_ERR_PROC_ABORTED};
-  }
-  // The same on both sides, and another one for what other leaders do at the same time.
-  const int leaders[] = {static_cast<int>(peer.id()), tag, std::min(here, there),
-                         std::max(here, there)};
-  known.tag = agreement_tag_of({reinterpret_cast<const char*>(leaders), sizeof leaders});
-  return known;
-}
-
-/// Waits. False: a process is gone.
-bool tell_group(communicator& comm, int root, std::span<std::byte> data) {
-  collectives::schedule_run steps;
-  const collectives::block all{data.data(), static_cast<std::int64_t>(data.size()),
-                               &datatypes::layout::of(datatypes::number::uint8)};
-  collectives::bcast(steps, comm.team(), all, root);
-  steps.bind(comm.team(), {.what = collectives::collective::intercomm_create, .root = root});
-  return steps.run() == messages::outcome::ok;
-}
 
 /// Makes and opens the inter-communicator of two groups that all their processes know.
 int connect(communicator& local_side, processes::membership_ref local, int rank,
@@ -130,29 +99,20 @@ int intercomm_create(communicator& local, int local_leader, communicator* peer, 
                      int tag, communicator*& made) {
   if (const int code = check_leader(local_leader, local.size(), "argument 2 (local_leader)"))
     return code;
-  introduction known;
-  job_ranks others;
-  std::string why = "the leader of this group could not reach that of the other one";
+  meeting mine;
+  std::optional<peer_channel> channel;
   if (local.rank() == local_leader) {
     if (peer == nullptr) {
-      known.code = MPI_ERR_COMM;
-      why = "argument 3 (peer_comm) is MPI_COMM_NULL";
+      mine = {.code = MPI_ERR_COMM, .why = "argument 3 (peer_comm) is MPI_COMM_NULL"};
     } else if (!peer->has_rank(remote_leader)) {
-      known.code = MPI_ERR_RANK;
-      why = fmt::format("argument 4 (remote_leader) is {}, which is no rank of argument 3",
-                        remote_leader);
+      mine = {.code = MPI_ERR_RANK,
+              .why = fmt::format("argument 4 (remote_leader) is {}, which is no rank of argument 3",
+                                 remote_leader)};
     } else {
-      known = meet(local, *peer, remote_leader, tag, others);
+      mine.channel = &channel.emplace(*peer, remote_leader, tag);
     }
   }
-  if (!tell_group(local, local_leader, std::as_writable_bytes(std::span(&known, 1))))
-    return fail(MPI_ERR_PROC_ABORTED, "a process of the communicator is gone");
-  if (known.code != MPI_SUCCESS) return fail_with(known.code, why);
-  others.resize(static_cast<std::size_t>(known.size));
-  if (!tell_group(local, local_leader, std::as_writable_bytes(std::span(others))))
-    return fail(MPI_ERR_PROC_ABORTED, "a process of the communicator is gone");
-  return connect(local, local.shared_members(), local.rank(),
-                 {.members = group_of(others), .is_first = known.is_first != 0}, known.tag, made);
+  return meet_group(local, local_leader, mine, made);
 }
 
 int intercomm_create_from_groups(group& local, int local_leader, group& remote, int remote_leader,
@@ -163,6 +123,8 @@ int intercomm_create_from_groups(group& local, int local_leader, group& remote, 
     return fail(MPI_ERR_GROUP, "argument 1 (local_group) does not have this process");
   if (!handler.fits(object_kind::comm))
     return fail(MPI_ERR_ERRHANDLER, "the error handler was made for objects of another kind");
+  if (!are_of_job(local.members()) || !are_of_job(remote.members()))
+    return fail(MPI_ERR_GROUP, "a group has a process of another job");
   if (const int code = check_leader(local_leader, local.size(), "argument 2 (local_leader)"))
     return code;
   if (local.rank() == local_leader) {

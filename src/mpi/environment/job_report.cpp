@@ -38,7 +38,7 @@ void describe(report::part& own) {
       own.counters.push_back({std::move(counter.name), counter.value});
   for (const auto& peer : own.peers) {
     if (peer.sent == 0) continue;
-    const auto name = runtime.rail_to((*runtime.job_members())[static_cast<int>(peer.rank)]);
+    const auto name = runtime.rail_to(processes::peer_id{peer.rank});
     auto rail = std::ranges::find(own.rails, name, &report::rail_row::name);
     if (rail == own.rails.end()) rail = own.rails.insert(rail, {.name = name});
     ++rail->peers;

@@ -34,7 +34,7 @@ using windows::way;
 struct part {
   std::int64_t bytes = 0;
   std::int64_t displacement_unit = 1;
-  std::int32_t node = 0;
+  std::uint64_t job = 0;
   std::int32_t job_rank = 0;
   std::int32_t shares_gaps = 0;  // it allows memory between the parts
   std::uint32_t alignment = 1;   // of its memory, at least
@@ -61,11 +61,15 @@ struct part_memory {
 ///           what is staged.
 class block_plan {
  public:
-  block_plan(const std::vector<part>& all, int self, int flavor) {
-    const auto node = all[static_cast<std::size_t>(self)].node;
-    first_job_rank_ = std::ranges::find(all, node, &part::node)->job_rank;
-    for (std::size_t i = 0; i < all.size(); ++i)
-      if (all[i].node == node) ranks_.push_back(static_cast<int>(i));
+  block_plan(const communicator& own, const std::vector<part>& all, int flavor) {
+    const auto& members = own.members();
+    const auto node_of = [](processes::peer_id process) {
+      return the_library.runtime->node_of(process);
+    };
+    for (int rank = 0; rank < own.size(); ++rank)
+      if (node_of(members[rank]) == node_of(this_process())) ranks_.push_back(rank);
+    const auto& first = all[static_cast<std::size_t>(ranks_.front())];
+    first_ = {.job = first.job, .rank = static_cast<std::uint32_t>(first.job_rank)};
     bytes_ = ranks_.size() * sizeof(control_line);
     if (ranks_.size() > 1 && ranks_.size() <= windows::epoch_signals::ranks_max) {
       pairs_ = bytes_ = rounded(bytes_, fetched_together);
@@ -101,7 +105,7 @@ class block_plan {
   }
 
   [[nodiscard]] const std::vector<int>& ranks() const noexcept { return ranks_; }
-  [[nodiscard]] int first_job_rank() const noexcept { return first_job_rank_; }
+  [[nodiscard]] processes::process_id first() const noexcept { return first_; }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
   /// Of the block, in each process.
   [[nodiscard]] std::size_t alignment() const noexcept { return alignment_; }
@@ -144,18 +148,18 @@ class block_plan {
     return rounded(ranks_.size() * sizeof(epoch_pair), fetched_together);
   }
 
-  int first_job_rank_ = 0;
+  processes::process_id first_;  // of the node's
   std::vector<int> ranks_;
   std::vector<std::optional<std::size_t>> offsets_;
   std::optional<std::size_t> pairs_, slots_;
   std::size_t staging_ = 0, bytes_ = 0, reserved_ = 0, alignment_ = 1;
 };
 
-/// The name of the block while it has one: of the job, the window and the first of its ranks here.
+/// The name of the block while it has one: of the first of the window's processes here, with its
+/// job, and of the window.
 [[nodiscard]] std::string path_of(const communicator& own, const block_plan& plan) {
   return fmt::format("{}/headway_window-{:x}-{}-{}", shared_runtime::own_settings().shm.directory,
-                     base::hash_of(the_library.runtime->job().who().job_id), own.id(),
-                     plan.first_job_rank());
+                     plan.first().job, own.id(), plan.first().rank);
 }
 
 /// The memory that the ranks of this node share. Collective over all ranks. Nothing in `block`:
@@ -255,14 +259,15 @@ class block_plan {
 [[nodiscard]] int build(communicator& own, const window_call& call, window*& made) {
   std::vector<part> parts;
   const auto gaps = call.hints ? call.hints->get("alloc_shared_noncontig") : std::nullopt;
+  const auto own_name = the_library.runtime->name_of(this_process());
   const part mine{.bytes = call.size,
                   .displacement_unit = call.displacement_unit,
-                  .node = the_library.runtime->node_of(this_process()),
-                  .job_rank = the_library.runtime->rank(),
+                  .job = own_name.job,
+                  .job_rank = static_cast<std::int32_t>(own_name.rank),
                   .shares_gaps = gaps == "true",
                   .alignment = static_cast<std::uint32_t>(minimum_alignment(call.hints))};
   if (!gather_values(own, mine, parts)) return lost();
-  const block_plan plan(parts, own.rank(), call.flavor);
+  const block_plan plan(own, parts, call.flavor);
   const bool shared = call.flavor == MPI_WIN_FLAVOR_SHARED;
   if (shared && plan.ranks().size() != parts.size())
     return fail(MPI_ERR_RMA_SHARED, "the processes of the communicator do not share memory");

@@ -94,6 +94,8 @@ int comm_create_from_group(group& members, const char* stringtag, info* hints, e
   if (!handler.fits(object_kind::comm)) {
     return fail(MPI_ERR_ERRHANDLER, "the error handler was made for objects of another kind");
   }
+  if (!are_of_job(members.members()))
+    return fail(MPI_ERR_GROUP, "argument 1 (group) has a process of another job");
   made = make_communicator(*the_library.job, members.shared_members(), members.rank());
   made->handler = errhandler_ref(handler);
   made->origin = members.origin();

@@ -126,6 +126,11 @@ base::result<std::vector<std::byte>> job::record_of(int rank) {
   return found;
 }
 
+base::result<pid_t> job::spawn(const spawn_request& what) {
+  const base::lock_guard held(lock_);
+  return launcher_->spawn(what);
+}
+
 base::result<> job::barrier() {
   HEADWAY_ASSERT(!own_.empty());
   const base::lock_guard held(lock_);

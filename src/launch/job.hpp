@@ -55,6 +55,8 @@ class job {
   }
   /// Collective: returns when every process has called it. After `publish`.
   [[nodiscard]] base::result<> barrier();
+  /// As `launcher::spawn`. Any thread.
+  [[nodiscard]] base::result<pid_t> spawn(const spawn_request& what);
   /// Ends the whole job with this exit code. Returns only if the launcher cannot be reached.
   void abort(int exit_code, std::string_view why) noexcept { launcher_->abort(exit_code, why); }
   /// Leaves the job; nothing may be called afterwards. A process that ends without it counts as

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -8,6 +10,7 @@
 
 #include "base/result.hpp"
 #include "launch/identity.hpp"
+#include "launch/start_mpiexec.hpp"
 
 namespace headway::launch {
 
@@ -36,6 +39,10 @@ class launcher {
   [[nodiscard]] virtual base::result<std::vector<std::byte>> value_of(int rank) = 0;
   /// Ends the whole job with this exit code. Returns only if the launcher cannot be reached.
   virtual void abort(int exit_code, std::string_view why) noexcept = 0;
+  /// Starts another job. Returns the process of its mpiexec on this machine, which may have ended.
+  [[nodiscard]] virtual base::result<pid_t> spawn(const spawn_request& what) {
+    return start_mpiexec(what);
+  }
   /// Leaves the job; nothing may be called afterwards. A process that ends without it counts as
   /// failed.
   [[nodiscard]] virtual base::result<> finish() = 0;

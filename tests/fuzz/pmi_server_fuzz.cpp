@@ -16,6 +16,10 @@ struct quiet_host final : headway::mpiexec::pmi_host {
   }
   void abort_wanted(int, int, std::string) override {}
   void protocol_broken(int, std::string) override {}
+  headway::base::result<pid_t> spawn_wanted(const headway::launch::spawn_request& what) override {
+    HEADWAY_ASSERT(headway::launch::spawn_request::unpack(what.packed()) == what);
+    return headway::base::failed(headway::base::fault_kind::refused, "not here");
+  }
 };
 
 }  // namespace

@@ -23,7 +23,6 @@ namespace headway::mpiexec {
 namespace {
 
 constexpr int exit_timed_out = 124;
-constexpr int exit_signal_base = 128;
 constexpr std::uint64_t end_poll_period_ns = 10'000'000;
 
 bool deadly(int signal_number) {
@@ -49,6 +48,10 @@ int job_runner::run() {
   if (!find_programs()) return exit_code_;
   raise_descriptor_limit();
   if (!open_watches() || !prepare_streams()) return 1;
+  jobs_.emplace(started_jobs::surroundings{.environment = ambient_,
+                                           .signal_mask = &old_mask_,
+                                           .ignored_signals = &default_signals_,
+                                           .input = null_input_});
   shared_folders_ = shared_folders();
   guardian_ = std::make_unique<guardian>(job_name_, shared_folders_, ranks_.size());
   const bool started = start_ranks();
@@ -59,12 +62,12 @@ int job_runner::run() {
   }
   if (wish_.timeout_s)
     timeout_at_ns_ = base::machine_now_ns() + static_cast<std::uint64_t>(*wish_.timeout_s * 1e9);
-  while (living_ > 0) serve();
+  while (living_ > 0 || jobs_->any_running()) serve();
   input_.reset();
   settle_verdict();
   wait_for_output();
   clean_up();
-  return exit_code_;
+  return exit_code_ != 0 ? exit_code_ : jobs_->exit_code();
 }
 
 bool job_runner::watch(int descriptor, std::uint64_t mark, std::uint32_t events, bool change) {
@@ -90,6 +93,11 @@ void job_runner::serve() {
       case event_kind::wire:
         if (found[i].events & EPOLLOUT) send_replies(rank);
         receive(rank);
+        break;
+      case event_kind::started_job:
+        jobs_->look();
+        epoll_ctl(epoll_, EPOLL_CTL_DEL, static_cast<int>(found[i].data.u64 & 0xffff'ffff),
+                  nullptr);
         break;
       case event_kind::output_finished:
         output_finished_ = true;
@@ -128,6 +136,7 @@ void job_runner::look_at_clock() {
   if (due(kill_at_ns_)) kill_groups(SIGKILL);
   if (balance_ && balance_->next_look_ns() <= now) look_at_balance(now);
   if (!polls_ends_) return;
+  jobs_->look();
   for (int rank = 0; rank < static_cast<int>(ranks_.size()); ++rank)
     if (at(rank).alive) note_end(rank);
 }
@@ -243,6 +252,16 @@ void job_runner::protocol_broken(int rank, std::string what) {
   blame({rank, 1, weight::left, "broke the PMI protocol: " + printable(std::move(what))});
 }
 
+base::result<pid_t> job_runner::spawn_wanted(const launch::spawn_request& what) {
+  if (ending_) return base::failed(base::fault_kind::refused, "the job is being ended");
+  const auto started = jobs_->start(what);
+  if (!started) return std::unexpected(started.error());
+  if (started->watch < 0 ||
+      !watch(started->watch, mark(event_kind::started_job, started->watch), EPOLLIN))
+    polls_ends_ = true;
+  return started->process;
+}
+
 void job_runner::blame(verdict found) {
   if (ending_) return;  // the ranks end because mpiexec ends them
   if (!pending_ || (found.strength > pending_->strength && found.rank != pending_->rank)) {
@@ -285,6 +304,7 @@ void job_runner::end_ranks() {
 void job_runner::kill_groups(int signal_number) noexcept {
   for (const auto& one : ranks_)
     if (one.pid > 0) kill(-one.pid, signal_number);
+  if (jobs_) jobs_->send_signal(signal_number);
 }
 
 void job_runner::take_signal() {

@@ -16,8 +16,12 @@
 #include "tools/mpiexec/pmi_server.hpp"
 #include "tools/mpiexec/shm_cleanup.hpp"
 #include "tools/mpiexec/spawn.hpp"
+#include "tools/mpiexec/started_jobs.hpp"
 
 namespace headway::mpiexec {
+
+/// The environment without what an outer launcher has put there.
+[[nodiscard]] std::vector<std::string> inherited_environment(const char* const* ambient);
 
 /// Runs one job on this machine: starts the ranks, serves them, watches them, and ends them.
 ///
@@ -27,8 +31,8 @@ namespace headway::mpiexec {
 /// after `verdict_delay_ns`; a rank that is found killed before that takes precedence.
 ///
 /// Threads:  one (and label_pump's).
-/// Progress: `run` returns when every rank has ended. Ranks of a failed job get SIGTERM at once and
-///           SIGKILL after `kill_delay_ns`.
+/// Progress: `run` returns when every rank has ended, and every job that ranks have started. If the
+///           job fails, they get SIGTERM at once and SIGKILL after `kill_delay_ns`.
 /// Errors:   one line on standard error, and an exit code as in `help_text`.
 class job_runner final : pmi_host {
  public:
@@ -108,6 +112,7 @@ class job_runner final : pmi_host {
   void reply(int rank, std::shared_ptr<const std::string> bytes) override;
   void abort_wanted(int rank, int exit_code, std::string why) override;
   void protocol_broken(int rank, std::string what) override;
+  [[nodiscard]] base::result<pid_t> spawn_wanted(const launch::spawn_request& what) override;
 
   rank_process& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] bool watch(int descriptor, std::uint64_t mark, std::uint32_t events,
@@ -125,6 +130,7 @@ class job_runner final : pmi_host {
   std::unique_ptr<pmi_server> server_;
   std::vector<std::string> shared_folders_;  ///< in which ranks share memory
   std::unique_ptr<guardian> guardian_;
+  std::optional<started_jobs> jobs_;
   std::optional<balance_watch> balance_;  ///< as long as ranks stay bound without being asked
   std::unique_ptr<label_pump> pump_;
   std::unique_ptr<input_pump> input_;

@@ -17,6 +17,7 @@
 
 #include "base/clock.hpp"
 #include "launch/environment.hpp"
+#include "launch/spawn_request.hpp"
 #include "tools/mpiexec/job_events.hpp"
 #include "tools/mpiexec/job_runner.hpp"
 #include "tools/mpiexec/program.hpp"
@@ -27,10 +28,6 @@ namespace {
 
 constexpr int forwarded_signals[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
                                      SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
-
-// Variables of an outer launcher, which the ranks must not inherit.
-constexpr std::string_view outer_words[] = {
-    "PMI_", "PMIX_", "HYDI_", "OMPI_COMM_WORLD_", "HEADWAY_WIRE=", "MPI_LOCAL"};
 
 std::string random_hex(std::size_t bytes) {
   std::array<unsigned char, 32> noise{};
@@ -63,13 +60,6 @@ void switch_off_rseq(std::vector<std::string>& environment) {
   }
 }
 
-std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (const auto& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 /// Executes a file as a shell does: a file that the kernel cannot execute is a shell script.
 child spawn_program(child_plan& plan, const std::vector<std::string>& command) {
   const auto started = spawn(plan);
@@ -83,6 +73,13 @@ child spawn_program(child_plan& plan, const std::vector<std::string>& command) {
 }
 
 }  // namespace
+
+std::vector<std::string> inherited_environment(const char* const* ambient) {
+  std::vector<std::string> made;
+  for (auto entry = ambient; *entry; ++entry)
+    if (!launch::is_of_outer_launcher(*entry)) made.emplace_back(*entry);
+  return made;
+}
 
 job_runner::job_runner(const options& wish, const machine_places& machine,
                        const char* const* ambient)
@@ -158,12 +155,10 @@ bool job_runner::open_watches() {
 }
 
 std::vector<std::string> job_runner::environment_of(const program_block& block) const {
-  std::vector<std::string> made;
-  for (auto entry = ambient_; *entry; ++entry) {
-    const std::string_view text(*entry);
-    if (std::ranges::none_of(outer_words, [&](auto word) { return text.starts_with(word); }))
-      made.emplace_back(text);
-  }
+  auto made = inherited_environment(ambient_);
+  // The processes that have started this job wait at that port.
+  if (const auto port = launch::environment(ambient_).find("HEADWAY_SPAWN_PORT"))
+    set(made, "HEADWAY_PARENT_PORT", std::string(*port));
   // A rank cannot learn it from affinity masks if it is bound, or if its parent is a script.
   const auto processors = machine_places::allowed_here().size();
   set(made, "HEADWAY_NODE_PROCESSORS", std::to_string(processors));

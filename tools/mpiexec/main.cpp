@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <system_error>
 
@@ -58,7 +59,9 @@ int run(const std::vector<std::string>& arguments) {
   if (!headway::mpiexec::all_here(wish->hosts)) return headway::mpiexec::hand_over(*wish, environ);
   const auto machine = machine_of(*wish);
   wish->settle_rank_counts(machine);
-  wish->placement.choose_default(wish->rank_count(), machine);
+  // A job that another one has started shares the processors with that one's ranks.
+  if (!std::getenv("HEADWAY_SPAWN_PORT"))
+    wish->placement.choose_default(wish->rank_count(), machine);
   return headway::mpiexec::job_runner(*wish, machine, environ).run();
 }
 

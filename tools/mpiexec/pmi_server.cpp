@@ -59,8 +59,9 @@ void pmi_server::take_line(int rank, std::string_view text) {
   }
 }
 
-/// A spawn comes as lines, a block per program, each from "mcmd=spawn" to "endcmd". This launcher
-/// starts a fixed number of ranks: it reads to the end of the last block and refuses.
+/// A spawn of PMI-1 comes as lines, a block per program, each from "mcmd=spawn" to "endcmd". It is
+/// read to the end of the last block and refused: only Headway's library starts jobs, by
+/// headway_spawn.
 void pmi_server::take_spawn_line(int rank, std::string_view text) {
   auto& spawn = at(rank).spawn;
   constexpr std::string_view total = "totspawns=", so_far = "spawnssofar=";
@@ -93,6 +94,8 @@ bool pmi_server::take_session_command(int rank, const pmi_line& line) {
     arrive_at_barrier(rank);
   } else if (command == "headway_missing") {
     answer(rank, "cmd=headway_missing rc=0 ranks=" + missing_ranks());
+  } else if (command == "headway_spawn") {
+    spawn(rank, line);
   } else if (command == "abort") {
     abort(rank, line);
   } else if (command == "finalize") {
@@ -172,6 +175,15 @@ void pmi_server::abort(int rank, const pmi_line& line) {
   const auto code = line.number("exitcode").value_or(1);
   host_.abort_wanted(rank, static_cast<int>(code),
                      launch::unescaped(or_empty(line.find("message"))));
+}
+
+void pmi_server::spawn(int rank, const pmi_line& line) {
+  const auto wanted = launch::spawn_request::unpack(or_empty(line.find("job")));
+  if (!wanted) return answer(rank, "cmd=headway_spawn rc=-1 msg=no_job");
+  const auto process = host_.spawn_wanted(*wanted);
+  answer(rank, process ? fmt::format("cmd=headway_spawn rc=0 pid={}", *process)
+                       : fmt::format("cmd=headway_spawn rc=-1 msg={}",
+                                     launch::escaped(process.error().text)));
 }
 
 void pmi_server::arrive_at_barrier(int rank) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -8,8 +10,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.hpp"
 #include "launch/pmi1/line_buffer.hpp"
 #include "launch/pmi1/pmi_line.hpp"
+#include "launch/spawn_request.hpp"
 
 namespace headway::mpiexec {
 
@@ -21,6 +25,8 @@ class pmi_host {
   virtual void abort_wanted(int rank, int exit_code, std::string why) = 0;
   /// `rank` broke the protocol; nothing more is read from it.
   virtual void protocol_broken(int rank, std::string what) = 0;
+  /// A rank wants another job: the process of its mpiexec.
+  [[nodiscard]] virtual base::result<pid_t> spawn_wanted(const launch::spawn_request& what) = 0;
 
  protected:
   ~pmi_host() = default;
@@ -43,7 +49,7 @@ struct job_facts {
 class pmi_server {
  public:
   static constexpr std::size_t store_bytes_max = std::size_t{256} << 20;
-  static constexpr std::size_t line_bytes_max = 16'384;
+  static constexpr std::size_t line_bytes_max = launch::spawn_request::packed_bytes_max + 1000;
   static constexpr std::size_t value_bytes_max = 1024;
 
   pmi_server(pmi_host& host, job_facts facts);
@@ -82,6 +88,7 @@ class pmi_server {
   void get(int rank, const launch::pmi_line& line);
   void name_command(int rank, const launch::pmi_line& line);
   void abort(int rank, const launch::pmi_line& line);
+  void spawn(int rank, const launch::pmi_line& line);
   void arrive_at_barrier(int rank);
   void release_if_all_came();
   [[nodiscard]] std::string missing_ranks() const;

@@ -52,6 +52,13 @@ bool put_at(int descriptor, int number) noexcept {
 
 }  // namespace
 
+std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (const auto& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
 child spawn(const child_plan& plan) noexcept {
   complaint left;
   const auto parent = getpid();

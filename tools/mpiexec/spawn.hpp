@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include <string>
 #include <vector>
 
 namespace headway::mpiexec {
@@ -23,6 +24,12 @@ struct child_plan {
   const std::vector<int>* ignored_signals = nullptr;  ///< reset to their defaults
   const cpu_set_t* processors = nullptr;              ///< it may run on; null: the parent's
 };
+
+/// An exit code is this plus the number of the signal that has ended a process.
+inline constexpr int exit_signal_base = 128;
+
+/// As `child_plan` has them. Valid as long as the texts.
+[[nodiscard]] std::vector<char*> pointers_to(const std::vector<std::string>& texts);
 
 struct child {
   pid_t pid = -1;

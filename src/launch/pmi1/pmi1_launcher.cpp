@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 #include "base/assert.hpp"
 #include "base/clock.hpp"
@@ -184,6 +186,23 @@ base::result<> pmi1_launcher::barrier() {
 base::result<std::vector<std::byte>> pmi1_launcher::value_of(int rank) {
   HEADWAY_ASSERT(values_ && is_place(rank, who_.size));
   return values_->value_of(rank);
+}
+
+base::result<pid_t> pmi1_launcher::spawn(const spawn_request& what) {
+  if (who_.launcher != "headway") return launcher::spawn(what);
+  auto wanted = what;
+  std::error_code error;  // then mpiexec's own directory
+  if (wanted.directory.empty()) wanted.directory = std::filesystem::current_path(error).string();
+  const auto word = wanted.packed();
+  if (word.size() > spawn_request::packed_bytes_max)
+    return failed(fault_kind::bad_input, "the programs to start have too many arguments");
+  const auto reply = wire_.ask(fmt::format("cmd=headway_spawn job={}\n", word), "headway_spawn",
+                               wire_.deadline_ns());
+  if (!reply) return std::unexpected(reply.error());
+  const auto process = reply->number("pid");
+  if (!reply->succeeded() || !process)
+    return failed(fault_kind::system, unescaped(reply->find("msg").value_or("mpiexec refused it")));
+  return static_cast<pid_t>(*process);
 }
 
 /// "; not there yet: rank 2,3", if our mpiexec still replies.

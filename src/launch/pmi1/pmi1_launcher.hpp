@@ -35,6 +35,8 @@ class pmi1_launcher final : public launcher {
   [[nodiscard]] base::result<> publish(std::span<const std::byte> value) override;
   [[nodiscard]] base::result<> barrier() override;
   [[nodiscard]] base::result<std::vector<std::byte>> value_of(int rank) override;
+  /// Our own mpiexec starts the other one; other launchers do not, and this process does.
+  [[nodiscard]] base::result<pid_t> spawn(const spawn_request& what) override;
   void abort(int exit_code, std::string_view why) noexcept override;
   [[nodiscard]] base::result<> finish() override;
 

@@ -25,6 +25,11 @@ struct listener final : pmi_host {
   void protocol_broken(int rank, std::string what) override {
     wanted.push_back("broken " + std::to_string(rank) + " " + what);
   }
+  base::result<pid_t> spawn_wanted(const launch::spawn_request& what) override {
+    if (what.arguments.empty()) return base::failed(base::fault_kind::system, "no \\ job");
+    wanted.push_back("spawn in " + what.directory + " of " + what.arguments.back());
+    return 4711;
+  }
   std::string last(int rank) { return said[rank].empty() ? "" : said[rank].back(); }
 };
 
@@ -140,6 +145,18 @@ TEST(pmi_server, refuses_to_spawn_after_the_last_block) {
   EXPECT_EQ(job.ask(0, block + "1\nendcmd"), "");
   EXPECT_THAT(job.ask(0, block + "2\nendcmd"), StartsWith("cmd=spawn_result rc=-1"));
   EXPECT_THAT(job.host.wanted, IsEmpty());
+}
+
+TEST(pmi_server, has_the_host_start_another_job) {
+  served job;
+  const launch::spawn_request wanted{
+      .arguments = {"-n", "2", "a program"}, .environment = {"A=\n", ""}, .directory = "/a folder"};
+  EXPECT_EQ(job.ask(0, "cmd=headway_spawn job=" + wanted.packed()),
+            "cmd=headway_spawn rc=0 pid=4711\n");
+  EXPECT_THAT(job.host.wanted, ElementsAre("spawn in /a folder of a program"));
+  EXPECT_EQ(job.ask(0, "cmd=headway_spawn job=" + launch::spawn_request{}.packed()),
+            "cmd=headway_spawn rc=-1 msg=no\\ \\\\\\ job\n");
+  EXPECT_EQ(job.ask(0, "cmd=headway_spawn"), "cmd=headway_spawn rc=-1 msg=no_job\n");
 }
 
 TEST(pmi_server, reports_a_broken_protocol_once_and_reads_no_more) {

@@ -71,7 +71,7 @@ REPLACED = (
     Replaced(whole("progress_c"), "c_api/progress"),
     # Launch.
     Replaced(whole("reception_desk"), "rendezvous_server"),
-    Replaced(whole("meeting_(?:socket|key)"), "rendezvous_socket, rendezvous_key"),
+    Replaced(whole("meeting_(?:socket|key)"), "stream_socket, rendezvous_key"),
     Replaced(whole("greetings?"), "rendezvous_handshake"),
     Replaced(whole("cards?|unpack_card|pack_card"), "kvs_record", LAUNCH),
     # Drivers.

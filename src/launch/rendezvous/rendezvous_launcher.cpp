@@ -24,7 +24,7 @@ constexpr long pause_ns = 20'000'000;                    // between two searches
 
 /// A guest's connection to the host that has welcomed it.
 struct seat {
-  rendezvous_socket host;
+  stream_socket host;
   rendezvous_decision given;
 };
 
@@ -34,7 +34,7 @@ std::unexpected<base::fault> refused(const rendezvous_settings& where, std::stri
 }
 
 /// One step of the handshake. False: the host has closed the connection, or sends nothing.
-bool advance(rendezvous_socket& host, rendezvous_handshake& talk, std::uint64_t deadline_ns) {
+bool advance(stream_socket& host, rendezvous_handshake& talk, std::uint64_t deadline_ns) {
   const auto to = talk.wanted();
   if (!host.receive(to, deadline_ns)) return false;
   if (talk.received(to.size()) == stage::broken) return true;
@@ -46,8 +46,7 @@ bool advance(rendezvous_socket& host, rendezvous_handshake& talk, std::uint64_t 
 
 /// Nothing: there is no host, it is gone, or it does not answer now.
 base::result<std::optional<seat>> visit(const rendezvous_settings& where, const rendezvous_key& key,
-                                        const rendezvous_address& place,
-                                        std::uint64_t deadline_ns) {
+                                        const stream_address& place, std::uint64_t deadline_ns) {
   auto host = place.call();
   if (!host.open()) return std::nullopt;
   auto talk = rendezvous_handshake::guest(key, static_cast<std::uint32_t>(where.processes));
@@ -92,8 +91,10 @@ base::result<std::unique_ptr<launcher>> rendezvous_launcher::meet(const rendezvo
   if (sodium_init() < 0) return failed(fault_kind::system, "libsodium does not start");
   const auto deadline_ns = how.deadline_ns();
   const auto key = rendezvous_key::of(where.secret);
-  const auto places = rendezvous_address::find(where.host, where.port);
-  if (!places) return std::unexpected(places.error());
+  const auto places = stream_address::find(where.host, where.port);
+  if (!places)
+    return failed(places.error().kind,
+                  fmt::format("HEADWAY_RENDEZVOUS={}: {}", where.address(), places.error().text));
   std::unique_ptr<rendezvous_launcher> made(new rendezvous_launcher(how));
   while (base::machine_now_ns() < deadline_ns) {
     for (const auto& place : *places) {

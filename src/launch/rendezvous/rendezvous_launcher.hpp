@@ -6,8 +6,8 @@
 #include "launch/launcher.hpp"
 #include "launch/rendezvous/rendezvous_handshake.hpp"
 #include "launch/rendezvous/rendezvous_settings.hpp"
-#include "launch/rendezvous/rendezvous_socket.hpp"
 #include "launch/settings.hpp"
+#include "launch/stream_socket.hpp"
 
 namespace headway::launch {
 
@@ -43,7 +43,7 @@ class rendezvous_launcher final : public launcher {
   identity who_;
   job_secret secret_{};
   std::vector<std::vector<std::byte>> values_;  // by rank, of the last exchange
-  std::vector<rendezvous_socket> others_;  // at the host: of ranks 1, 2, …; at a guest: of the host
+  std::vector<stream_socket> others_;  // at the host: of ranks 1, 2, …; at a guest: of the host
 };
 
 }  // namespace headway::launch

@@ -45,8 +45,8 @@ rendezvous_decision rendezvous_server::decision(admission how) const {
   return {.how = how, .processes = static_cast<std::uint32_t>(where_.processes)};
 }
 
-base::result<std::vector<rendezvous_socket>> rendezvous_server::gather(const job_nonce& nonce,
-                                                                       std::uint64_t deadline_ns) {
+base::result<std::vector<stream_socket>> rendezvous_server::gather(const job_nonce& nonce,
+                                                                   std::uint64_t deadline_ns) {
   HEADWAY_ASSERT(where_.processes >= 1 && listener_.open());
   const auto expected = static_cast<std::size_t>(where_.processes - 1);
   while (guests() < expected) {
@@ -61,7 +61,7 @@ base::result<std::vector<rendezvous_socket>> rendezvous_server::gather(const job
     accept_all();
     std::erase_if(pending_, [&](const auto& c) { return !advance(*c); });
   }
-  std::vector<rendezvous_socket> seated;
+  std::vector<stream_socket> seated;
   for (auto& c : pending_) {
     if (c->talk.at() != stage::judging) continue;
     const bool welcome = seated.size() < expected;
@@ -92,7 +92,7 @@ void rendezvous_server::accept_all() {
   for (std::size_t turn = 0; turn < unauthenticated_max; ++turn) {
     accepting_ = !full() || make_room();
     if (!accepting_) return;
-    rendezvous_socket found(
+    stream_socket found(
         accept4(listener_.descriptor(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!found.open()) return cannot_accept(errno);
     pending_.push_back(std::make_unique<pending_connection>(

@@ -7,8 +7,8 @@
 
 #include "launch/rendezvous/rendezvous_handshake.hpp"
 #include "launch/rendezvous/rendezvous_settings.hpp"
-#include "launch/rendezvous/rendezvous_socket.hpp"
 #include "launch/settings.hpp"
+#include "launch/stream_socket.hpp"
 
 namespace headway::launch {
 
@@ -27,17 +27,17 @@ class rendezvous_server {
   static constexpr std::uint64_t silent_ns = 200'000'000;
   using job_nonce = std::array<std::byte, authentication::nonce_bytes>;
 
-  rendezvous_server(rendezvous_socket listener, const rendezvous_key& key,
+  rendezvous_server(stream_socket listener, const rendezvous_key& key,
                     const rendezvous_settings& where, const settings& how)
       : listener_(std::move(listener)), key_(key), where_(where), how_(how) {}
 
   /// The sockets of the guests in the order of their ranks, from 1 on.
-  [[nodiscard]] base::result<std::vector<rendezvous_socket>> gather(const job_nonce& nonce,
-                                                                    std::uint64_t deadline_ns);
+  [[nodiscard]] base::result<std::vector<stream_socket>> gather(const job_nonce& nonce,
+                                                                std::uint64_t deadline_ns);
 
  private:
   struct pending_connection {
-    rendezvous_socket socket;
+    stream_socket socket;
     rendezvous_handshake talk;
     std::uint64_t since_ns = 0;
     bool has_sent = false;  ///< something has come from it
@@ -56,7 +56,7 @@ class rendezvous_server {
   [[nodiscard]] bool refuse_unauthenticated(const pending_connection& c);
   [[nodiscard]] rendezvous_decision decision(admission how) const;
 
-  rendezvous_socket listener_;
+  stream_socket listener_;
   const rendezvous_key key_;
   const rendezvous_settings& where_;
   const settings& how_;

@@ -33,7 +33,7 @@ rendezvous_settings here(int processes) {
 }
 
 void wait_for_host(const rendezvous_settings& where) {
-  const auto places = rendezvous_address::find(where.host, where.port);
+  const auto places = stream_address::find(where.host, where.port);
   ASSERT_TRUE(places);
   while (!places->front().call().open()) usleep(1000);
 }
@@ -102,13 +102,21 @@ TEST(rendezvous, another_number_of_processes_is_refused_by_name) {
   EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("expects 3 processes"));
 }
 
+TEST(rendezvous, an_address_that_cannot_be_found_is_named_with_its_setting) {
+  auto nowhere = here(2);
+  nowhere.port = "no port";
+  const auto met = rendezvous_launcher::meet(nowhere, settings{});
+  ASSERT_FALSE(met);
+  EXPECT_THAT(met.error().text, HasSubstr("HEADWAY_RENDEZVOUS=127.0.0.1:no port: "));
+}
+
 TEST(rendezvous, silent_connections_do_not_keep_a_guest_out) {
   const auto where = here(2);
-  const auto places = rendezvous_address::find(where.host, where.port);
+  const auto places = stream_address::find(where.host, where.port);
   ASSERT_TRUE(places);
   std::jthread host([&] { EXPECT_TRUE(rendezvous_launcher::meet(where, settings{})); });
   wait_for_host(where);
-  std::vector<rendezvous_socket> silent;
+  std::vector<stream_socket> silent;
   for (std::size_t i = 0; i < 3 * rendezvous_server::unauthenticated_max; ++i)
     silent.push_back(places->front().call());
   // Sooner than the silent ones lose the time that each has for its proof.
@@ -122,7 +130,7 @@ TEST(rendezvous, without_a_descriptor_the_host_says_so_and_goes_on_when_there_is
   {
     // All numbers below the limit are in use, whatever the host closes meanwhile. The limit also
     // bounds how many descriptors `poll` takes.
-    std::vector<rendezvous_socket> held;
+    std::vector<stream_socket> held;
     for (int i = 0; i < 16; ++i) held.emplace_back(dup(0));
     const int lowest_free = dup(0);
     close(lowest_free);
@@ -132,7 +140,7 @@ TEST(rendezvous, without_a_descriptor_the_host_says_so_and_goes_on_when_there_is
     to.sin_family = AF_INET;
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     to.sin_port = htons(static_cast<std::uint16_t>(std::stoi(where.port)));
-    const rendezvous_socket guest(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const stream_socket guest(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     rlimit usual{};
     getrlimit(RLIMIT_NOFILE, &usual);
     const rlimit none{.rlim_cur = static_cast<rlim_t>(lowest_free), .rlim_max = usual.rlim_max};

@@ -13,21 +13,21 @@
 
 namespace headway::launch {
 
-/// A non-blocking socket of a rendezvous, with calls that wait until a deadline.
+/// A non-blocking TCP socket, with calls that wait until a deadline.
 /// Threads:  one.
 /// Progress: waits for the other side, at most until `deadline_ns` (base::machine_now_ns).
 /// Errors:   `peer_lost` when the other side hung up, `timed_out`.
-class rendezvous_socket {
+class stream_socket {
  public:
-  rendezvous_socket() = default;
-  explicit rendezvous_socket(int descriptor) noexcept : descriptor_(descriptor) {}
-  rendezvous_socket(rendezvous_socket&& other) noexcept
+  stream_socket() = default;
+  explicit stream_socket(int descriptor) noexcept : descriptor_(descriptor) {}
+  stream_socket(stream_socket&& other) noexcept
       : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  rendezvous_socket& operator=(rendezvous_socket&& other) noexcept {
+  stream_socket& operator=(stream_socket&& other) noexcept {
     std::swap(descriptor_, other.descriptor_);
     return *this;
   }
-  ~rendezvous_socket();
+  ~stream_socket();
 
   [[nodiscard]] bool open() const noexcept { return descriptor_ >= 0; }
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
@@ -46,17 +46,18 @@ class rendezvous_socket {
   int descriptor_ = -1;
 };
 
-/// An address of a rendezvous, from the resolver.
-struct rendezvous_address {
+/// An address with a port, from the resolver.
+struct stream_address {
   sockaddr_storage address = {};
   socklen_t bytes = 0;
 
-  [[nodiscard]] static base::result<std::vector<rendezvous_address>> find(const std::string& host,
-                                                                          const std::string& port);
+  /// Errors:   the resolver's reason and nothing else: the caller names what it was asked for.
+  [[nodiscard]] static base::result<std::vector<stream_address>> find(const std::string& host,
+                                                                      const std::string& port);
   /// Connects. Not open: no process listens there, or none answers within two seconds.
-  [[nodiscard]] rendezvous_socket call() const;
+  [[nodiscard]] stream_socket call() const;
   /// Not open: it is not an address of this machine, or another process listens there.
-  [[nodiscard]] rendezvous_socket listen() const;
+  [[nodiscard]] stream_socket listen() const;
 };
 
 }  // namespace headway::launch

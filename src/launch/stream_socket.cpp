@@ -1,4 +1,4 @@
-#include "launch/rendezvous/rendezvous_socket.hpp"
+#include "launch/stream_socket.hpp"
 
 #include <fmt/format.h>
 #include <netdb.h>
@@ -23,23 +23,23 @@ using base::failed;
 using base::fault_kind;
 
 constexpr std::uint64_t connect_ns_max = 2'000'000'000;
-constexpr int waiting_guests_max = 128;  // in the kernel
+constexpr int waiting_max = 128;  // in the kernel
 
 std::unexpected<base::fault> hung_up() {
-  return failed(fault_kind::peer_lost, "a process of the rendezvous hung up");
+  return failed(fault_kind::peer_lost, "the other process hung up");
 }
 
 std::unexpected<base::fault> silent() {
-  return failed(fault_kind::timed_out, "a process of the rendezvous said nothing for too long");
+  return failed(fault_kind::timed_out, "the other process said nothing for too long");
 }
 
-rendezvous_socket make_socket(int family) {
-  return rendezvous_socket(socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+stream_socket make_socket(int family) {
+  return stream_socket(socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
 /// A connection to a port of this machine at which no process listens may get that very port as its
 /// own: TCP then connects the socket to itself.
-bool is_connected_to_itself(const rendezvous_socket& s) {
+bool is_connected_to_itself(const stream_socket& s) {
   sockaddr_storage own = {}, other = {};
   socklen_t own_bytes = sizeof own, other_bytes = sizeof other;
   return getsockname(s.descriptor(), reinterpret_cast<sockaddr*>(&own), &own_bytes) == 0 &&
@@ -49,11 +49,11 @@ bool is_connected_to_itself(const rendezvous_socket& s) {
 
 }  // namespace
 
-rendezvous_socket::~rendezvous_socket() {
+stream_socket::~stream_socket() {
   if (descriptor_ >= 0) close(descriptor_);
 }
 
-std::string rendezvous_socket::other_end() const {
+std::string stream_socket::other_end() const {
   sockaddr_storage other = {};
   socklen_t bytes = sizeof other;
   std::array<char, 64> host;
@@ -65,8 +65,7 @@ std::string rendezvous_socket::other_end() const {
   return fmt::format("{}:{}", host.data(), port.data());
 }
 
-base::result<> rendezvous_socket::send(std::span<const std::byte> bytes,
-                                       std::uint64_t deadline_ns) {
+base::result<> stream_socket::send(std::span<const std::byte> bytes, std::uint64_t deadline_ns) {
   HEADWAY_ASSERT(open());
   while (!bytes.empty()) {
     const auto sent = ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -81,7 +80,7 @@ base::result<> rendezvous_socket::send(std::span<const std::byte> bytes,
   return {};
 }
 
-base::result<> rendezvous_socket::receive(std::span<std::byte> bytes, std::uint64_t deadline_ns) {
+base::result<> stream_socket::receive(std::span<std::byte> bytes, std::uint64_t deadline_ns) {
   HEADWAY_ASSERT(open());
   while (!bytes.empty()) {
     const auto got = recv(descriptor_, bytes.data(), bytes.size(), 0);
@@ -96,8 +95,8 @@ base::result<> rendezvous_socket::receive(std::span<std::byte> bytes, std::uint6
   return {};
 }
 
-base::result<> rendezvous_socket::send_block(std::span<const std::byte> bytes,
-                                             std::uint64_t deadline_ns) {
+base::result<> stream_socket::send_block(std::span<const std::byte> bytes,
+                                         std::uint64_t deadline_ns) {
   HEADWAY_ASSERT(bytes.size() <= UINT32_MAX);
   std::array<std::byte, 4> count;
   for (std::size_t i = 0; i < count.size(); ++i)
@@ -106,31 +105,29 @@ base::result<> rendezvous_socket::send_block(std::span<const std::byte> bytes,
   return send(bytes, deadline_ns);
 }
 
-base::result<std::vector<std::byte>> rendezvous_socket::receive_block(std::size_t bytes_max,
-                                                                      std::uint64_t deadline_ns) {
+base::result<std::vector<std::byte>> stream_socket::receive_block(std::size_t bytes_max,
+                                                                  std::uint64_t deadline_ns) {
   std::array<std::byte, 4> count;
   if (auto done = receive(count, deadline_ns); !done) return std::unexpected(done.error());
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < count.size(); ++i)
     bytes |= std::to_integer<std::size_t>(count[i]) << 8 * i;
   if (bytes > bytes_max)
-    return failed(fault_kind::bad_input,
-                  fmt::format("a process of the rendezvous announced {} bytes about itself, more "
-                              "than {}",
-                              bytes, bytes_max));
+    return failed(
+        fault_kind::bad_input,
+        fmt::format("the other process announced {} bytes, more than {}", bytes, bytes_max));
   std::vector<std::byte> block(bytes);
   if (auto done = receive(block, deadline_ns); !done) return std::unexpected(done.error());
   return block;
 }
 
-base::result<std::vector<rendezvous_address>> rendezvous_address::find(const std::string& host,
-                                                                       const std::string& port) {
+base::result<std::vector<stream_address>> stream_address::find(const std::string& host,
+                                                               const std::string& port) {
   addrinfo wish{}, *found = nullptr;
   wish.ai_socktype = SOCK_STREAM;
   if (const int error = getaddrinfo(host.c_str(), port.c_str(), &wish, &found))
-    return failed(fault_kind::system,
-                  fmt::format("HEADWAY_RENDEZVOUS={}:{}: {}", host, port, gai_strerror(error)));
-  std::vector<rendezvous_address> all;
+    return failed(fault_kind::system, gai_strerror(error));
+  std::vector<stream_address> all;
   for (auto at = found; at; at = at->ai_next) {
     all.emplace_back().bytes = at->ai_addrlen;
     std::memcpy(&all.back().address, at->ai_addr, at->ai_addrlen);
@@ -139,7 +136,7 @@ base::result<std::vector<rendezvous_address>> rendezvous_address::find(const std
   return all;
 }
 
-rendezvous_socket rendezvous_address::call() const {
+stream_socket stream_address::call() const {
   auto made = make_socket(address.ss_family);
   if (!made.open()) return {};
   const auto* to = reinterpret_cast<const sockaddr*>(&address);
@@ -156,13 +153,13 @@ rendezvous_socket rendezvous_address::call() const {
   return made;
 }
 
-rendezvous_socket rendezvous_address::listen() const {
+stream_socket stream_address::listen() const {
   auto made = make_socket(address.ss_family);
   if (!made.open()) return {};
-  const int on = 1;  // connections of an earlier rendezvous may be in TIME_WAIT
+  const int on = 1;  // connections of an earlier listener may be in TIME_WAIT
   setsockopt(made.descriptor(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (bind(made.descriptor(), reinterpret_cast<const sockaddr*>(&address), bytes) != 0 ||
-      ::listen(made.descriptor(), waiting_guests_max) != 0)
+      ::listen(made.descriptor(), waiting_max) != 0)
     return {};
   return made;
 }
